@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package v1alpha1
+
+import (
+	"net/url"
+	"strconv"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// Fleet is a PersistentFleet or a BucketFleet.
+type Fleet interface {
+	metav1.Object
+	runtime.Object
+
+	// Kind is KindPersistentFleet or KindBucketFleet, whatever the object's TypeMeta says.
+	Kind() string
+	// Shared returns the part of the spec that both profiles have. It is never nil and belongs to the fleet.
+	Shared() *FleetSpec
+	// Store returns the bucket of the fleet. It is never nil and belongs to the fleet.
+	Store() *ObjectStore
+	// DiskSize returns storage.size, nil when it is not set.
+	DiskSize() *resource.Quantity
+	// State returns the status. It is never nil and belongs to the fleet.
+	State() *FleetStatus
+	// Default fills in every default. It is total and idempotent, and leaves what is set alone.
+	Default()
+	// Validate returns every error of the fleet, defaulted or not, with exact paths.
+	Validate() field.ErrorList
+	// ValidateUpdate returns every immutable field in which the fleet differs from old, which is of the same kind.
+	ValidateUpdate(old Fleet) field.ErrorList
+}
+
+var (
+	_ Fleet = &PersistentFleet{}
+	_ Fleet = &BucketFleet{}
+)
+
+// Kind returns KindPersistentFleet.
+func (f *PersistentFleet) Kind() string { return KindPersistentFleet }
+
+// Shared returns the part of the spec that both profiles have.
+func (f *PersistentFleet) Shared() *FleetSpec { return &f.Spec.FleetSpec }
+
+// Store returns the bucket of the fleet.
+func (f *PersistentFleet) Store() *ObjectStore { return &f.Spec.Storage.ObjectStore }
+
+// DiskSize returns storage.size, nil when it is not set.
+func (f *PersistentFleet) DiskSize() *resource.Quantity { return f.Spec.Storage.Size }
+
+// State returns the status.
+func (f *PersistentFleet) State() *FleetStatus { return &f.Status }
+
+// Kind returns KindBucketFleet.
+func (f *BucketFleet) Kind() string { return KindBucketFleet }
+
+// Shared returns the part of the spec that both profiles have.
+func (f *BucketFleet) Shared() *FleetSpec { return &f.Spec.FleetSpec }
+
+// Store returns the bucket of the fleet.
+func (f *BucketFleet) Store() *ObjectStore { return &f.Spec.Storage.ObjectStore }
+
+// DiskSize returns storage.size, nil when it is not set.
+func (f *BucketFleet) DiskSize() *resource.Quantity { return f.Spec.Storage.Size }
+
+// State returns the status.
+func (f *BucketFleet) State() *FleetStatus { return &f.Status }
+
+// Schemes of a bucket URL.
+const (
+	SchemeS3    = "s3"
+	SchemeGS    = "gs"
+	SchemeAzure = "az"
+)
+
+// BucketURL is a bucket URL in parts.
+type BucketURL struct {
+	Scheme string // s3, gs or az
+	Name   string // bucket or container
+	Prefix string // without slashes at its ends; empty for the whole bucket
+}
+
+// BucketURL splits the bucket as it is written; a bare name means s3. It does not validate.
+func (s *ObjectStore) BucketURL() BucketURL {
+	scheme, rest, found := strings.Cut(s.Bucket, "://")
+	if !found {
+		scheme, rest = SchemeS3, s.Bucket
+	}
+	name, prefix, _ := strings.Cut(rest, "/")
+	return BucketURL{Scheme: scheme, Name: name, Prefix: prefix}
+}
+
+// String returns the canonical form, SCHEME://NAME[/PREFIX].
+func (u BucketURL) String() string {
+	s := u.Scheme + "://" + u.Name
+	if u.Prefix != "" {
+		s += "/" + u.Prefix
+	}
+	return s
+}
+
+// Enabled reports whether traces are exported.
+func (t *Telemetry) Enabled() bool { return t.CollectorURL != "" }
+
+// Enabled reports whether the fleet is published at hostnames.
+func (r *Routing) Enabled() bool {
+	return len(r.Hostnames) > 0 || r.Source != nil || r.Gateway != nil || r.Ingress != nil
+}
+
+// URLPort returns the port of an http or https URL that Validate accepted.
+func URLPort(raw string) int32 {
+	u, err := url.Parse(raw)
+	if err != nil {
+		return 0
+	}
+	if port, err := strconv.ParseInt(u.Port(), 10, 32); err == nil {
+		return int32(port)
+	}
+	if u.Scheme == "http" {
+		return 80
+	}
+	return 443
+}
