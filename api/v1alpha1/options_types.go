@@ -76,14 +76,14 @@ type PodMetadata struct {
 
 // Telemetry exports traces with OTLP. Empty means none; with a collectorURL, egress is required.
 //
-// +kubebuilder:validation:XValidation:rule="(has(self.collectorURL) && self.collectorURL != '') == has(self.egress)",fieldPath=.egress,message="is required with collectorURL, and must not be set without it"
-// +kubebuilder:validation:XValidation:rule="(has(self.collectorURL) && self.collectorURL != '') || !(has(self.sampler) && self.sampler != '' || has(self.samplerArg) && self.samplerArg != '' || has(self.flushMilliseconds) || has(self.flushBytes) || has(self.headersSecretKeyRef))",fieldPath=.collectorURL,message="is required with the other telemetry fields"
-// +kubebuilder:validation:XValidation:rule="!has(self.samplerArg) || self.samplerArg == '' || (has(self.sampler) && self.sampler != '')",fieldPath=.sampler,message="is required with samplerArg"
+// +kubebuilder:validation:XValidation:rule="(has(self.collectorURL) && self.collectorURL != \"\") == has(self.egress)",fieldPath=.egress,message="is required with collectorURL, and must not be set without it"
+// +kubebuilder:validation:XValidation:rule="(has(self.collectorURL) && self.collectorURL != \"\") || !(has(self.sampler) && self.sampler != \"\" || has(self.samplerArg) && self.samplerArg != \"\" || has(self.flushMilliseconds) || has(self.flushBytes) || has(self.headersSecretKeyRef))",fieldPath=.collectorURL,message="is required with the other telemetry fields"
+// +kubebuilder:validation:XValidation:rule="!has(self.samplerArg) || self.samplerArg == \"\" || (has(self.sampler) && self.sampler != \"\")",fieldPath=.sampler,message="is required with samplerArg"
 type Telemetry struct {
 	// CollectorURL of the OTLP collector, http or https, without credentials, query or fragment.
 	// +optional
 	// +kubebuilder:validation:MaxLength=512
-	// +kubebuilder:validation:XValidation:rule="self == '' || self.matches('^https?://([a-zA-Z0-9]([-a-zA-Z0-9.]*[a-zA-Z0-9])?|\\\\[[0-9a-fA-F:.]+\\\\])(:([1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5]))?(/[-a-zA-Z0-9_.~%/]*)?$')",message="must be http://HOST[:PORT][/PATH] or https://..., without credentials, query or fragment"
+	// +kubebuilder:validation:XValidation:rule="self == \"\" || self.matches('^https?://([a-zA-Z0-9]([-a-zA-Z0-9.]*[a-zA-Z0-9])?|\\\\[[0-9a-fA-F:.]+\\\\])(:([1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5]))?(/[-a-zA-Z0-9_.~%/]*)?$')",message="must be http://HOST[:PORT][/PATH] or https://..., without credentials, query or fragment"
 	CollectorURL string `json:"collectorURL,omitempty"`
 	// Egress opens the NetworkPolicy towards the collector, on the port of its URL.
 	// +optional
@@ -114,13 +114,13 @@ type Telemetry struct {
 
 // TelemetryEgress is where the collector is: one address, or Pods.
 //
-// +kubebuilder:validation:XValidation:rule="(has(self.cidr) && self.cidr != '') != has(self.podLabels)",message="must hold exactly one of cidr and podLabels"
-// +kubebuilder:validation:XValidation:rule="!has(self.__namespace__) || self.__namespace__ == '' || has(self.podLabels)",fieldPath=.namespace,message="must not be set without podLabels"
+// +kubebuilder:validation:XValidation:rule="(has(self.cidr) && self.cidr != \"\") != has(self.podLabels)",message="must hold exactly one of cidr and podLabels"
+// +kubebuilder:validation:XValidation:rule="!has(self.__namespace__) || self.__namespace__ == \"\" || has(self.podLabels)",fieldPath=.namespace,message="must not be set without podLabels"
 type TelemetryEgress struct {
 	// CIDR of one address, /32 or /128.
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
-	// +kubebuilder:validation:XValidation:rule="self == '' || (isCIDR(self) && cidr(self).prefixLength() == (cidr(self).ip().family() == 4 ? 32 : 128))",message="must be one address, as a.b.c.d/32 or an IPv6 address with /128"
+	// +kubebuilder:validation:XValidation:rule="self == \"\" || (isCIDR(self) && cidr(self).prefixLength() == (cidr(self).ip().family() == 4 ? 32 : 128))",message="must be one address, as a.b.c.d/32 or an IPv6 address with /128"
 	CIDR string `json:"cidr,omitempty"`
 	// PodLabels select the collector's Pods.
 	// +optional

@@ -39,7 +39,7 @@ type PersistentFleet struct {
 // PersistentFleetSpec is what a PersistentFleet should be.
 //
 // +kubebuilder:validation:XValidation:rule="self.replicas >= size(self.placement.zones)",fieldPath=.replicas,message="must be at least the number of placement.zones, so that no zone is left empty"
-// +kubebuilder:validation:XValidation:rule="(has(self.identity) ? self.identity : '') == (has(oldSelf.identity) ? oldSelf.identity : '')",fieldPath=.identity,message="is immutable: it decides which disks are this fleet's"
+// +kubebuilder:validation:XValidation:rule="(has(self.identity) ? self.identity : \"\") == (has(oldSelf.identity) ? oldSelf.identity : \"\")",fieldPath=.identity,message="is immutable: it decides which disks are this fleet's"
 type PersistentFleetSpec struct {
 	FleetSpec `json:",inline"`
 

@@ -107,10 +107,10 @@ type SecretKeyReference struct {
 // ObjectStore is the bucket that the members of a fleet share.
 //
 // +kubebuilder:validation:XValidation:rule="(self.bucket.contains('://') ? self.bucket : 's3://' + self.bucket) == (oldSelf.bucket.contains('://') ? oldSelf.bucket : 's3://' + oldSelf.bucket)",fieldPath=.bucket,message="is immutable: the fleet's data is there"
-// +kubebuilder:validation:XValidation:rule="(has(self.region) ? self.region : '') == (has(oldSelf.region) ? oldSelf.region : '')",fieldPath=.region,message="is immutable: the fleet's data is there"
-// +kubebuilder:validation:XValidation:rule="(self.bucket.startsWith('gs://') || self.bucket.startsWith('az://')) != (has(self.region) && self.region != '')",fieldPath=.region,message="is required for an s3 bucket and must not be set for another: celld on gs:// and az:// refuses AWS variables"
-// +kubebuilder:validation:XValidation:rule="self.bucket.startsWith('az://') == (has(self.azureAccount) && self.azureAccount != '')",fieldPath=.azureAccount,message="is required for an az:// bucket and must not be set for another"
-// +kubebuilder:validation:XValidation:rule="!has(self.endpoint) || !(self.bucket.startsWith('gs://') || self.bucket.startsWith('az://')) || ((!has(self.endpoint.url) || self.endpoint.url == '') && (!has(self.endpoint.credentialsSecretName) || self.endpoint.credentialsSecretName == ''))",fieldPath=.endpoint,message="is for s3 buckets: celld on gs:// and az:// refuses S3_ENDPOINT"
+// +kubebuilder:validation:XValidation:rule="(has(self.region) ? self.region : \"\") == (has(oldSelf.region) ? oldSelf.region : \"\")",fieldPath=.region,message="is immutable: the fleet's data is there"
+// +kubebuilder:validation:XValidation:rule="(self.bucket.startsWith('gs://') || self.bucket.startsWith('az://')) != (has(self.region) && self.region != \"\")",fieldPath=.region,message="is required for an s3 bucket and must not be set for another: celld on gs:// and az:// refuses AWS variables"
+// +kubebuilder:validation:XValidation:rule="self.bucket.startsWith('az://') == (has(self.azureAccount) && self.azureAccount != \"\")",fieldPath=.azureAccount,message="is required for an az:// bucket and must not be set for another"
+// +kubebuilder:validation:XValidation:rule="!has(self.endpoint) || !(self.bucket.startsWith('gs://') || self.bucket.startsWith('az://')) || ((!has(self.endpoint.url) || self.endpoint.url == \"\") && (!has(self.endpoint.credentialsSecretName) || self.endpoint.credentialsSecretName == \"\"))",fieldPath=.endpoint,message="is for s3 buckets: celld on gs:// and az:// refuses S3_ENDPOINT"
 type ObjectStore struct {
 	// Bucket is the bucket URL, s3://NAME[/PREFIX], gs://NAME[/PREFIX] or az://CONTAINER[/PREFIX]; a bare name means s3://.
 	// One fleet per bucket or prefix. Immutable.
@@ -135,12 +135,12 @@ type ObjectStore struct {
 
 // Endpoint is an S3-compatible store. Empty means AWS.
 //
-// +kubebuilder:validation:XValidation:rule="(has(self.url) && self.url != '') || !has(self.credentialsSecretName) || self.credentialsSecretName == ''",fieldPath=.url,message="is required with credentialsSecretName"
+// +kubebuilder:validation:XValidation:rule="(has(self.url) && self.url != \"\") || !has(self.credentialsSecretName) || self.credentialsSecretName == \"\"",fieldPath=.url,message="is required with credentialsSecretName"
 type Endpoint struct {
 	// URL of the store, http or https, without credentials, query or fragment.
 	// +optional
 	// +kubebuilder:validation:MaxLength=512
-	// +kubebuilder:validation:XValidation:rule="self == '' || self.matches('^https?://([a-zA-Z0-9]([-a-zA-Z0-9.]*[a-zA-Z0-9])?|\\\\[[0-9a-fA-F:.]+\\\\])(:([1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5]))?(/[-a-zA-Z0-9_.~%/]*)?$')",message="must be http://HOST[:PORT][/PATH] or https://..., without credentials, query or fragment"
+	// +kubebuilder:validation:XValidation:rule="self == \"\" || self.matches('^https?://([a-zA-Z0-9]([-a-zA-Z0-9.]*[a-zA-Z0-9])?|\\\\[[0-9a-fA-F:.]+\\\\])(:([1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5]))?(/[-a-zA-Z0-9_.~%/]*)?$')",message="must be http://HOST[:PORT][/PATH] or https://..., without credentials, query or fragment"
 	URL string `json:"url,omitempty"`
 	// CredentialsSecretName names a Secret of the fleet's namespace with the keys accessKeyId and secretAccessKey. Without
 	// it the store must accept the ServiceAccount's own identity.
