@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package render
+
+import (
+	"github.com/fleetwright/fleetwright/internal/tree"
+)
+
+// AppendYAML appends the object as one YAML document without a separator.
+func (o *Object) AppendYAML(b []byte) []byte { return tree.AppendYAML(b, o.tree) }
+
+// AppendYAML appends the objects as a YAML stream, each document after its own separator.
+func (os Objects) AppendYAML(b []byte) []byte {
+	for i := range os {
+		b = append(b, "---\n"...)
+		b = os[i].AppendYAML(b)
+	}
+	return b
+}

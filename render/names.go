@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package render
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"strconv"
+	"strings"
+
+	"github.com/fleetwright/fleetwright/api/v1alpha1"
+)
+
+// PeerServiceName is the headless Service that gives members their DNS names.
+func PeerServiceName(fleet string) string { return fleet + "-peers" }
+
+// RoutingName is the HTTPRoute or Ingress of a fleet, and the NetworkPolicy that goes with it.
+func RoutingName(fleet string) string { return fleet + "-routing" }
+
+// PodName is the Pod of a member.
+func PodName(fleet string, ordinal int) string { return fleet + "-" + strconv.Itoa(ordinal) }
+
+// ClaimName is the claim of a member of a PersistentFleet.
+func ClaimName(fleet string, ordinal int) string {
+	return v1alpha1.DataVolume + "-" + PodName(fleet, ordinal)
+}
+
+// ParsePodName tells which fleet and ordinal a Pod name means. It is the inverse of PodName: any other name is refused.
+func ParsePodName(name string) (fleet string, ordinal int, ok bool) {
+	i := strings.LastIndexByte(name, '-')
+	if i <= 0 {
+		return "", 0, false
+	}
+	ordinal, err := strconv.Atoi(name[i+1:])
+	if err != nil || ordinal < 0 || PodName(name[:i], ordinal) != name {
+		return "", 0, false
+	}
+	return name[:i], ordinal, true
+}
+
+// ParseClaimName tells which fleet and ordinal a claim name means. It is the inverse of ClaimName.
+func ParseClaimName(name string) (fleet string, ordinal int, ok bool) {
+	pod, ok := strings.CutPrefix(name, v1alpha1.DataVolume+"-")
+	if !ok {
+		return "", 0, false
+	}
+	return ParsePodName(pod)
+}
+
+// ReservationName is the StorageReservation of a bucket: the scheme and 224 bits of SHA-256 over the name of a whole bucket,
+// or the scheme, p and 216 bits over name, NUL and prefix. With 63 characters at most it stays usable as a label value.
+func ReservationName(u v1alpha1.BucketURL) string {
+	if u.Prefix == "" {
+		return u.Scheme + "-" + hexDigest(u.Name)[:56]
+	}
+	return u.Scheme + "-p-" + hexDigest(u.Name + "\x00" + u.Prefix)[:54]
+}
+
+func hexDigest(s string) string {
+	sum := sha256.Sum256([]byte(s))
+	return hex.EncodeToString(sum[:])
+}

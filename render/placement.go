@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package render
+
+import (
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/fleetwright/fleetwright/api/v1alpha1"
+)
+
+// preferredWeight is the highest that the scheduler knows.
+const preferredWeight = 100
+
+func (p *plan) strict() bool { return p.spec.Placement.Mode == v1alpha1.PlacementStrict }
+
+// zoneGated says whether the healer, not the spread, gives each ordinal its zone.
+func (p *plan) zoneGated() bool {
+	b, ok := p.fleet.(*v1alpha1.BucketFleet)
+	return ok && b.Spec.Workload == v1alpha1.WorkloadOrdered
+}
+
+// affinity keeps members in the fleet's zones and off each other's hosts.
+func (p *plan) affinity() *corev1.Affinity {
+	apart := corev1.PodAffinityTerm{LabelSelector: p.labelSelector(), TopologyKey: corev1.LabelHostname}
+	hosts := &corev1.PodAntiAffinity{}
+	if p.strict() {
+		hosts.RequiredDuringSchedulingIgnoredDuringExecution = []corev1.PodAffinityTerm{apart}
+	} else {
+		hosts.PreferredDuringSchedulingIgnoredDuringExecution = []corev1.WeightedPodAffinityTerm{
+			{Weight: preferredWeight, PodAffinityTerm: apart},
+		}
+	}
+	return &corev1.Affinity{
+		NodeAffinity: &corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{
+			NodeSelectorTerms: []corev1.NodeSelectorTerm{{MatchExpressions: []corev1.NodeSelectorRequirement{
+				{Key: corev1.LabelTopologyZone, Operator: corev1.NodeSelectorOpIn, Values: p.spec.Placement.Zones},
+				{Key: corev1.LabelOSStable, Operator: corev1.NodeSelectorOpIn, Values: []string{"linux"}},
+			}}},
+		}},
+		PodAntiAffinity: hosts,
+	}
+}
+
+// spread distributes members over the zones. minDomains makes a zone without nodes count, so that its members wait for it
+// instead of crowding the others.
+func (p *plan) spread() []corev1.TopologySpreadConstraint {
+	if p.zoneGated() && p.strict() {
+		return nil
+	}
+	c := corev1.TopologySpreadConstraint{
+		MaxSkew:            1,
+		TopologyKey:        corev1.LabelTopologyZone,
+		WhenUnsatisfiable:  corev1.ScheduleAnyway,
+		LabelSelector:      p.labelSelector(),
+		NodeAffinityPolicy: ptrTo(corev1.NodeInclusionPolicyHonor),
+		NodeTaintsPolicy:   ptrTo(corev1.NodeInclusionPolicyHonor),
+	}
+	if p.strict() {
+		c.WhenUnsatisfiable = corev1.DoNotSchedule
+		c.MinDomains = ptrTo(int32(len(p.spec.Placement.Zones))) //nolint:gosec // at most 6
+	}
+	return []corev1.TopologySpreadConstraint{c}
+}

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package render
+
+import (
+	"maps"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/fleetwright/fleetwright/api/v1alpha1"
+)
+
+const (
+	// runtimeUser is the user, group and volume group of the celld image.
+	runtimeUser = 10001
+	// healthPath is celld's own health; the rest of port 8080 is the application's.
+	healthPath = "/.well-known/celld/health"
+)
+
+func (p *plan) podTemplate() corev1.PodTemplateSpec {
+	labels, annotations := maps.Clone(p.spec.PodMetadata.Labels), maps.Clone(p.spec.PodMetadata.Annotations)
+	if labels == nil {
+		labels = map[string]string{}
+	}
+	if annotations == nil {
+		annotations = map[string]string{}
+	}
+	maps.Copy(labels, p.labels())
+	annotations[v1alpha1.AnnotationDefaultContainer] = v1alpha1.ContainerName
+	if token := p.spec.Maintenance.RestartToken; token != "" {
+		annotations[v1alpha1.AnnotationRestartToken] = token
+	}
+	return corev1.PodTemplateSpec{
+		ObjectMeta: metav1.ObjectMeta{Labels: labels, Annotations: annotations},
+		Spec:       p.podSpec(),
+	}
+}
+
+// podSpec meets the restricted Pod Security standard.
+func (p *plan) podSpec() corev1.PodSpec {
+	spec := corev1.PodSpec{
+		Containers:                    []corev1.Container{p.container()},
+		RestartPolicy:                 corev1.RestartPolicyAlways,
+		TerminationGracePeriodSeconds: ptrTo(int64(*p.spec.Lifecycle.TerminationGraceSeconds)),
+		DNSPolicy:                     corev1.DNSClusterFirst,
+		NodeSelector:                  p.spec.Placement.NodeSelector,
+		ServiceAccountName:            p.spec.ServiceAccountName,
+		AutomountServiceAccountToken:  ptrTo(false),
+		SecurityContext: &corev1.PodSecurityContext{
+			RunAsUser:    ptrTo[int64](runtimeUser),
+			RunAsGroup:   ptrTo[int64](runtimeUser),
+			RunAsNonRoot: ptrTo(true),
+			FSGroup:      ptrTo[int64](runtimeUser),
+			// The volume's files change hands once, not at each start: a full disk would keep a member from its peers.
+			FSGroupChangePolicy: ptrTo(corev1.FSGroupChangeOnRootMismatch),
+			SeccompProfile:      &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
+		},
+		Affinity:                  p.affinity(),
+		SchedulerName:             corev1.DefaultSchedulerName,
+		Tolerations:               p.spec.Placement.Tolerations,
+		PriorityClassName:         p.spec.Placement.PriorityClassName,
+		TopologySpreadConstraints: p.spread(),
+	}
+	for _, s := range p.spec.ImagePullSecrets {
+		spec.ImagePullSecrets = append(spec.ImagePullSecrets, corev1.LocalObjectReference{Name: s.Name})
+	}
+	if p.zoneGated() {
+		spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: v1alpha1.GateBucketZone}}
+	}
+	if b, ok := p.fleet.(*v1alpha1.BucketFleet); ok {
+		spec.Volumes = []corev1.Volume{{
+			Name:         v1alpha1.DataVolume,
+			VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{SizeLimit: b.Spec.Storage.Size}},
+		}}
+	}
+	return spec
+}
+
+func (p *plan) container() corev1.Container {
+	return corev1.Container{
+		Name:            v1alpha1.ContainerName,
+		Image:           p.spec.RuntimeImage,
+		ImagePullPolicy: corev1.PullIfNotPresent,
+		Ports: []corev1.ContainerPort{
+			{Name: v1alpha1.PortApplication, ContainerPort: v1alpha1.ApplicationPort, Protocol: corev1.ProtocolTCP},
+			{Name: v1alpha1.PortPeer, ContainerPort: v1alpha1.PeerPort, Protocol: corev1.ProtocolTCP},
+		},
+		Env:          p.env(),
+		Resources:    p.resources(),
+		VolumeMounts: []corev1.VolumeMount{{Name: v1alpha1.DataVolume, MountPath: v1alpha1.DataPath}},
+		ReadinessProbe: &corev1.Probe{
+			ProbeHandler: corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{
+				Path: healthPath, Port: intstr.FromInt32(v1alpha1.ApplicationPort), Scheme: corev1.URISchemeHTTP,
+			}},
+			TimeoutSeconds:   1,
+			PeriodSeconds:    2,
+			SuccessThreshold: 1,
+			FailureThreshold: 3,
+		},
+		TerminationMessagePath:   corev1.TerminationMessagePathDefault,
+		TerminationMessagePolicy: corev1.TerminationMessageReadFile,
+		SecurityContext: &corev1.SecurityContext{
+			AllowPrivilegeEscalation: ptrTo(false),
+			Capabilities:             &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
+		},
+	}
+}
+
+// resources of the container; a BucketFleet's temporary disk counts as ephemeral storage.
+func (p *plan) resources() corev1.ResourceRequirements {
+	r := p.spec.Resources
+	if b, ok := p.fleet.(*v1alpha1.BucketFleet); ok {
+		r.Requests, r.Limits = maps.Clone(r.Requests), maps.Clone(r.Limits)
+		r.Requests[corev1.ResourceEphemeralStorage] = *b.Spec.Storage.Size
+		r.Limits[corev1.ResourceEphemeralStorage] = *b.Spec.Storage.Size
+	}
+	return r
+}

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package render turns a fleet spec into the Kubernetes objects that run it: a pure function of its input.
+//
+// Render makes typed objects, complete to the last default that the API server would fill in, marks each with a seal, and
+// returns them in a fixed order. Encode prints them. Nothing here reads a cluster, a file, a clock or the environment.
+package render
+
+import (
+	"fmt"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/fleetwright/fleetwright/api/v1alpha1"
+	"github.com/fleetwright/fleetwright/internal/tree"
+)
+
+// DefaultHealerNamespace is where the healer runs unless Options say otherwise.
+const DefaultHealerNamespace = "fleetwright-system"
+
+// Options are what rendering needs beside the fleet. The zero value is usable.
+type Options struct {
+	// Namespace of fleets that name none. Without either, Render returns an error: the namespace is part of the identity.
+	Namespace string
+	// HealerNamespace is admitted to the peer port by each NetworkPolicy. Default fleetwright-system.
+	HealerNamespace string
+}
+
+// Objects are a fleet and what it renders to, in the order in which they are printed.
+type Objects []Object
+
+// Object is one rendered object.
+type Object struct {
+	// Typed is the object as a Go type of its API group. It has no status, and a workload has no replicas.
+	Typed runtime.Object
+	// Warnings are for the person who wrote the fleet, as "field: message".
+	Warnings []string
+
+	tree *tree.Node
+}
+
+// InvalidError is returned for a fleet that does not validate.
+type InvalidError struct {
+	Kind, Namespace, Name string
+	Errors                field.ErrorList
+}
+
+func (e *InvalidError) Error() string {
+	return fmt.Sprintf("%s %s/%s is invalid: %v", e.Kind, e.Namespace, e.Name, e.Errors.ToAggregate())
+}
+
+// Render returns a fleet's objects: the fleet as it came, with its namespace filled in, then its workload,
+// PodDisruptionBudget, NetworkPolicy and Services, then its route. The fleet itself is left alone. The error is an
+// *InvalidError.
+func Render(f v1alpha1.Fleet, opts Options) (Objects, error) {
+	// 1. The input: complete, valid, with defaults.
+	f = f.DeepCopyObject().(v1alpha1.Fleet) //nolint:forcetypeassert // a copy of a Fleet is a Fleet
+	if f.GetNamespace() == "" {
+		f.SetNamespace(opts.Namespace)
+	}
+	if errs := validate(f); len(errs) > 0 {
+		return nil, &InvalidError{Kind: f.Kind(), Namespace: f.GetNamespace(), Name: f.GetName(), Errors: errs}
+	}
+	p := newPlan(f, opts)
+
+	// 2. The objects.
+	objects := Objects{p.fleetObject(f)}
+	for _, typed := range p.objects() {
+		objects = append(objects, seal(typed))
+	}
+	return objects, nil
+}
+
+func validate(f v1alpha1.Fleet) field.ErrorList {
+	errs := f.Validate()
+	if f.GetNamespace() == "" {
+		errs = append(errs, field.Required(field.NewPath("metadata", "namespace"),
+			"the namespace is part of the fleet's identity: set it here, with --namespace, or with ARGOCD_APP_NAMESPACE"))
+	}
+	return errs
+}
+
+// A plan is what the functions of this package share while they make the objects of one fleet. All of it is defaulted.
+type plan struct {
+	fleet    v1alpha1.Fleet
+	spec     *v1alpha1.FleetSpec
+	store    *v1alpha1.ObjectStore
+	bucket   v1alpha1.BucketURL
+	name     string
+	ns       string
+	identity string
+	healerNS string
+}
+
+func newPlan(f v1alpha1.Fleet, opts Options) *plan {
+	f = defaulted(f)
+	p := &plan{
+		fleet: f, spec: f.Shared(), store: f.Store(), bucket: f.Store().BucketURL(),
+		name: f.GetName(), ns: f.GetNamespace(), identity: Identity(f), healerNS: opts.HealerNamespace,
+	}
+	if p.healerNS == "" {
+		p.healerNS = DefaultHealerNamespace
+	}
+	return p
+}
+
+// objects makes the typed objects in the order in which they are printed.
+func (p *plan) objects() []runtime.Object {
+	out := []runtime.Object{
+		p.workload(), p.disruptionBudget(), p.networkPolicy(), p.service(), p.peerService(),
+	}
+	return append(out, p.routing()...)
+}
+
+// workload is a StatefulSet or, for a BucketFleet that does not ask for an order, a Deployment.
+func (p *plan) workload() runtime.Object {
+	if b, ok := p.fleet.(*v1alpha1.BucketFleet); ok && b.Spec.Workload == v1alpha1.WorkloadDeployment {
+		return p.deployment()
+	}
+	return p.statefulSet()
+}
+
+func (p *plan) fleetObject(f v1alpha1.Fleet) Object {
+	f.GetObjectKind().SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(f.Kind()))
+	*f.State() = v1alpha1.FleetStatus{}
+	o := Object{Typed: f, tree: tree.Of(f)}
+	o.guardSubstitution()
+	return o
+}
+
+// guardSubstitution keeps Flux from replacing what looks like a variable in the object's text.
+func (o *Object) guardSubstitution() {
+	found := ""
+	o.tree.Walk(func(n *tree.Node) bool {
+		if n.Kind == tree.String && strings.Contains(n.Text, "${") {
+			found = n.Text
+		}
+		return found == ""
+	})
+	if found == "" {
+		return
+	}
+	meta := metaOf(o.Typed)
+	annotations := meta.GetAnnotations()
+	if annotations[v1alpha1.AnnotationFluxSubstitute] == "disabled" {
+		return
+	}
+	if annotations == nil {
+		annotations = map[string]string{}
+	}
+	annotations[v1alpha1.AnnotationFluxSubstitute] = "disabled"
+	meta.SetAnnotations(annotations)
+	o.tree = tree.Of(o.Typed)
+	o.Warnings = append(o.Warnings, fmt.Sprintf("metadata.annotations[%s]: set to \"disabled\", because the object's text holds \"${\", "+
+		"which Flux would take for a variable; write $(NAME) for a variable of the container", v1alpha1.AnnotationFluxSubstitute))
+}

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package render
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/fleetwright/fleetwright/api/v1alpha1"
+	"github.com/fleetwright/fleetwright/internal/tree"
+)
+
+// A Seal holds two digests of what render owns in an object: Full of the whole spec, and Owned of render's own fields in
+// it, which stay the same when an admission plugin adds a sidecar, a volume or a label. Both cover the object's kind, name,
+// namespace, and the labels and annotations of this project; neither covers replicas, status or what the API server
+// allocates. Each digest is 128 bits of SHA-256 over canonical JSON, in hex.
+type Seal struct {
+	Full, Owned string
+}
+
+// sealFormat precedes the digests, so that a later format can be told apart.
+const sealFormat = "v1 full=%s owned=%s"
+
+var sealPattern = regexp.MustCompile(`^v1 full=([0-9a-f]{32}) owned=([0-9a-f]{32})$`)
+
+// String is the seal as the annotation holds it.
+func (s Seal) String() string { return fmt.Sprintf(sealFormat, s.Full, s.Owned) }
+
+// ParseSeal reads the annotation. The error tells a person what to do with an object that has another one.
+func ParseSeal(text string) (Seal, error) {
+	m := sealPattern.FindStringSubmatch(text)
+	if m == nil {
+		return Seal{}, fmt.Errorf("annotation %s is not a seal that this version reads (want %q): render the object again",
+			v1alpha1.AnnotationSeal, fmt.Sprintf(sealFormat, "<32 hex digits>", "<32 hex digits>"))
+	}
+	return Seal{Full: m[1], Owned: m[2]}, nil
+}
+
+// SealOf computes the seal of an object as it is, from its JSON. What the API server stores for a rendered object has the
+// seal that the object was rendered with, as long as nobody changed what render owns.
+func SealOf(raw []byte) (Seal, error) {
+	n, err := tree.FromJSON(raw)
+	if err != nil {
+		return Seal{}, fmt.Errorf("reading the object: %w", err)
+	}
+	return sealOf(n), nil
+}
+
+func sealOf(object *tree.Node) Seal {
+	n := normalise(object)
+	s := Seal{Full: digest(n)[:32]}
+	s.Owned = s.Full
+	if part := owned(n); part != n {
+		s.Owned = digest(part)[:32]
+	}
+	return s
+}
+
+// seal marks a rendered object.
+func seal(typed runtime.Object) Object {
+	o := Object{Typed: typed, tree: tree.Of(typed)}
+	o.guardSubstitution()
+	meta := metaOf(typed)
+	annotations := meta.GetAnnotations()
+	if annotations == nil {
+		annotations = map[string]string{}
+	}
+	annotations[v1alpha1.AnnotationSeal] = sealOf(o.tree).String()
+	meta.SetAnnotations(annotations)
+	o.tree.Get("metadata").Set("annotations", tree.Of(annotations))
+	return o
+}
+
+// normalise keeps what a seal covers, in the form in which both render and the API server have it. Render writes out every
+// default, so nothing has to be filled in here; what only the API server can know is left out.
+func normalise(object *tree.Node) *tree.Node {
+	kind := object.GetText("kind")
+	n := object.Filter(func(key string, _ *tree.Node) bool {
+		return key == "apiVersion" || key == "kind" || key == "metadata" || key == "spec"
+	})
+	n = n.Replace("metadata", sealedMetadata)
+	return n.Replace("spec", func(spec *tree.Node) *tree.Node {
+		switch kind {
+		case "StatefulSet", "Deployment":
+			spec = without(spec, "replicas").Replace("template", normaliseTemplate)
+			return spec.Replace("volumeClaimTemplates", func(l *tree.Node) *tree.Node { return l.Each(normaliseClaim) })
+		case "Service":
+			return normaliseService(spec)
+		default:
+			return spec
+		}
+	})
+}
+
+// sealedMetadata leaves out what sync tools, the API server and people add.
+func sealedMetadata(m *tree.Node) *tree.Node {
+	m = m.Filter(func(key string, value *tree.Node) bool {
+		return key == "name" || key == "namespace" || (key == "labels" || key == "annotations") && value.Kind == tree.Map
+	})
+	ours := func(m *tree.Node) *tree.Node {
+		return m.Filter(func(key string, _ *tree.Node) bool {
+			return key != v1alpha1.AnnotationSeal && (strings.HasPrefix(key, v1alpha1.KeyPrefix) ||
+				key == v1alpha1.LabelAppName || key == v1alpha1.LabelManagedBy)
+		})
+	}
+	return dropEmpty(m.Replace("labels", ours).Replace("annotations", ours), "labels", "annotations")
+}
+
+func normaliseTemplate(t *tree.Node) *tree.Node {
+	t = t.Replace("metadata", normaliseInnerMetadata)
+	return t.Replace("spec", func(spec *tree.Node) *tree.Node {
+		// The API server writes serviceAccountName a second time under its old name.
+		spec = without(spec, "serviceAccount")
+		spec = spec.Replace("containers", func(l *tree.Node) *tree.Node { return l.Each(normaliseContainer) })
+		return spec.Replace("volumes", func(l *tree.Node) *tree.Node {
+			return l.Each(func(v *tree.Node) *tree.Node {
+				return v.Replace("emptyDir", func(e *tree.Node) *tree.Node { return e.Replace("sizeLimit", canonicalQuantity) })
+			})
+		})
+	})
+}
+
+func normaliseContainer(c *tree.Node) *tree.Node {
+	return c.Replace("resources", normaliseResources)
+}
+
+func normaliseClaim(c *tree.Node) *tree.Node {
+	c = without(c, "status").Replace("metadata", normaliseInnerMetadata)
+	return c.Replace("spec", func(s *tree.Node) *tree.Node { return s.Replace("resources", normaliseResources) })
+}
+
+func normaliseResources(r *tree.Node) *tree.Node {
+	quantities := func(list *tree.Node) *tree.Node {
+		for _, f := range list.Fields {
+			list = list.Replace(f.Key, canonicalQuantity)
+		}
+		return list
+	}
+	return r.Replace("requests", quantities).Replace("limits", quantities)
+}
+
+// normaliseInnerMetadata drops what older writers leave in the metadata of templates.
+func normaliseInnerMetadata(m *tree.Node) *tree.Node {
+	m = m.Filter(func(key string, value *tree.Node) bool { return key != "creationTimestamp" || value.Kind != tree.Null })
+	return dropEmpty(m, "labels", "annotations")
+}
+
+// normaliseService drops the addresses that the API server allocates; None is not one of them.
+func normaliseService(spec *tree.Node) *tree.Node {
+	headless := spec.GetText("clusterIP") == "None"
+	return spec.Filter(func(key string, _ *tree.Node) bool {
+		return key != "clusterIPs" && key != "ipFamilies" && (key != "clusterIP" || headless)
+	})
+}
