@@ -11,6 +11,7 @@ import (
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:resource:scope=Cluster,categories=celld
+// +kubebuilder:metadata:annotations="kustomize.toolkit.fluxcd.io/substitute=disabled"
 // +kubebuilder:printcolumn:name="Bucket",type=string,JSONPath=`.spec.bucket`
 // +kubebuilder:printcolumn:name="Kind",type=string,JSONPath=`.spec.fleet.kind`
 // +kubebuilder:printcolumn:name="Namespace",type=string,JSONPath=`.spec.fleet.namespace`

@@ -5,9 +5,9 @@ package v1alpha1
 // Routing publishes port 8080 at hostnames, by a Gateway or an Ingress. Empty means none; otherwise hostnames, source, and
 // exactly one of gateway and ingress are required.
 //
-// +kubebuilder:validation:XValidation:rule="!(has(self.hostnames) || has(self.source) || has(self.gateway) || has(self.ingress)) || (has(self.hostnames) && size(self.hostnames) > 0)",fieldPath=.hostnames,message="is required: 1 to 16 names that the fleet answers to"
-// +kubebuilder:validation:XValidation:rule="!(has(self.hostnames) || has(self.source) || has(self.gateway) || has(self.ingress)) || has(self.source)",fieldPath=.source,message="is required: the data-plane Pods that may reach port 8080"
-// +kubebuilder:validation:XValidation:rule="!(has(self.hostnames) || has(self.source) || has(self.gateway) || has(self.ingress)) || has(self.gateway) != has(self.ingress)",message="must hold exactly one of gateway and ingress"
+// +kubebuilder:validation:XValidation:rule="(has(self.hostnames) && size(self.hostnames) > 0) || !(has(self.source) || has(self.gateway) || has(self.ingress))",fieldPath=.hostnames,message="is required: 1 to 16 names that the fleet answers to"
+// +kubebuilder:validation:XValidation:rule="has(self.source) || !(has(self.hostnames) && size(self.hostnames) > 0 || has(self.gateway) || has(self.ingress))",fieldPath=.source,message="is required: the data-plane Pods that may reach port 8080"
+// +kubebuilder:validation:XValidation:rule="has(self.gateway) != has(self.ingress) || !(has(self.hostnames) && size(self.hostnames) > 0 || has(self.source) || has(self.gateway))",message="must hold exactly one of gateway and ingress"
 type Routing struct {
 	// Hostnames that the fleet answers to, 1 to 16; the first label may be '*'.
 	// +optional

@@ -37,7 +37,7 @@ type FleetSpec struct {
 	// Resources of the container. Defaults: requests cpu 250m and memory 512Mi, limit memory 1Gi; a request is lowered to
 	// its limit, and the memory limit is raised to its request, where only one of the two is set.
 	// +optional
-	// +kubebuilder:validation:XValidation:rule="!has(self.claims)",fieldPath=.claims,message="is not supported: the fleet's Pods have no resource claims"
+	// +kubebuilder:validation:XValidation:rule="!has(self.claims) || size(self.claims) == 0",fieldPath=.claims,message="is not supported: the fleet's Pods have no resource claims"
 	Resources corev1.ResourceRequirements `json:"resources,omitempty,omitzero"`
 	// Cells bounds the cells that a member keeps in memory.
 	// +optional
