@@ -8,6 +8,7 @@ package render
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime"
@@ -35,7 +36,7 @@ type Objects []Object
 type Object struct {
 	// Typed is the object as a Go type of its API group. It has no status, and a workload has no replicas.
 	Typed runtime.Object
-	// Warnings are for the person who wrote the fleet, as "field: message".
+	// Warnings are for the person who wrote the fleet.
 	Warnings []string
 
 	tree *tree.Node
@@ -66,7 +67,7 @@ func Render(f v1alpha1.Fleet, opts Options) (Objects, error) {
 	p := newPlan(f, opts)
 
 	// 2. The objects.
-	objects := Objects{p.fleetObject(f)}
+	objects := Objects{fleetObject(f)}
 	for _, typed := range p.objects() {
 		objects = append(objects, seal(typed))
 	}
@@ -122,37 +123,52 @@ func (p *plan) workload() runtime.Object {
 	return p.statefulSet()
 }
 
-func (p *plan) fleetObject(f v1alpha1.Fleet) Object {
+func fleetObject(f v1alpha1.Fleet) Object {
 	f.GetObjectKind().SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(f.Kind()))
 	*f.State() = v1alpha1.FleetStatus{}
-	o := Object{Typed: f, tree: tree.Of(f)}
-	o.guardSubstitution()
-	return o
+	return newObject(f)
 }
 
-// guardSubstitution keeps Flux from replacing what looks like a variable in the object's text.
-func (o *Object) guardSubstitution() {
-	found := ""
-	o.tree.Walk(func(n *tree.Node) bool {
+// DisableSubstitution marks an object whose text holds what Flux would take for a variable, and returns the warning for it;
+// it returns "" where there is nothing to mark, or where the object is marked already.
+func DisableSubstitution(object *tree.Node) string {
+	clean := object.Walk(func(n *tree.Node) bool {
 		if n.Kind == tree.String && strings.Contains(n.Text, "${") {
-			found = n.Text
+			return false
 		}
-		return found == ""
+		return !slices.ContainsFunc(n.Fields, func(f tree.Field) bool { return strings.Contains(f.Key, "${") })
 	})
-	if found == "" {
-		return
+	meta := object.Get("metadata")
+	if clean || meta == nil || meta.Kind != tree.Map || meta.GetText("annotations", v1alpha1.AnnotationFluxSubstitute) == "disabled" {
+		return ""
 	}
+	annotations := meta.Get("annotations")
+	if annotations == nil || annotations.Kind != tree.Map {
+		annotations = &tree.Node{Kind: tree.Map}
+		meta.Set("annotations", annotations)
+	}
+	annotations.Set(v1alpha1.AnnotationFluxSubstitute, tree.Str("disabled"))
+	return fmt.Sprintf("annotation %s: disabled was added, because the text holds \"${\", which Flux takes for a variable; "+
+		"write $(NAME) for a variable of the container", v1alpha1.AnnotationFluxSubstitute)
+}
+
+// annotate sets an annotation of a typed object and of its tree.
+func (o *Object) annotate(key, value string) {
 	meta := metaOf(o.Typed)
 	annotations := meta.GetAnnotations()
-	if annotations[v1alpha1.AnnotationFluxSubstitute] == "disabled" {
-		return
-	}
 	if annotations == nil {
 		annotations = map[string]string{}
 	}
-	annotations[v1alpha1.AnnotationFluxSubstitute] = "disabled"
+	annotations[key] = value
 	meta.SetAnnotations(annotations)
-	o.tree = tree.Of(o.Typed)
-	o.Warnings = append(o.Warnings, fmt.Sprintf("metadata.annotations[%s]: set to \"disabled\", because the object's text holds \"${\", "+
-		"which Flux would take for a variable; write $(NAME) for a variable of the container", v1alpha1.AnnotationFluxSubstitute))
+	o.tree.Get("metadata").Set("annotations", tree.Of(annotations))
+}
+
+func newObject(typed runtime.Object) Object {
+	o := Object{Typed: typed, tree: tree.Of(typed)}
+	if warning := DisableSubstitution(o.tree); warning != "" {
+		o.annotate(v1alpha1.AnnotationFluxSubstitute, "disabled")
+		o.Warnings = append(o.Warnings, warning)
+	}
+	return o
 }

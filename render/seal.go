@@ -5,7 +5,6 @@ package render
 import (
 	"fmt"
 	"regexp"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime"
 
@@ -61,16 +60,8 @@ func sealOf(object *tree.Node) Seal {
 
 // seal marks a rendered object.
 func seal(typed runtime.Object) Object {
-	o := Object{Typed: typed, tree: tree.Of(typed)}
-	o.guardSubstitution()
-	meta := metaOf(typed)
-	annotations := meta.GetAnnotations()
-	if annotations == nil {
-		annotations = map[string]string{}
-	}
-	annotations[v1alpha1.AnnotationSeal] = sealOf(o.tree).String()
-	meta.SetAnnotations(annotations)
-	o.tree.Get("metadata").Set("annotations", tree.Of(annotations))
+	o := newObject(typed)
+	o.annotate(v1alpha1.AnnotationSeal, sealOf(o.tree).String())
 	return o
 }
 
@@ -102,8 +93,7 @@ func sealedMetadata(m *tree.Node) *tree.Node {
 	})
 	ours := func(m *tree.Node) *tree.Node {
 		return m.Filter(func(key string, _ *tree.Node) bool {
-			return key != v1alpha1.AnnotationSeal && (strings.HasPrefix(key, v1alpha1.KeyPrefix) ||
-				key == v1alpha1.LabelAppName || key == v1alpha1.LabelManagedBy)
+			return key != v1alpha1.AnnotationSeal && ownKey(key)
 		})
 	}
 	return dropEmpty(m.Replace("labels", ours).Replace("annotations", ours), "labels", "annotations")

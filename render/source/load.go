@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package source
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"syscall"
+)
+
+// maxInput bounds one file.
+const maxInput = 512 << 20
+
+// An input is the text of a file, of a stream, or of what a kustomization builds.
+type input struct {
+	name    string
+	text    []byte
+	built   bool // by kustomize, so that positions mean nothing
+	several bool // part of a directory or stream that holds several objects
+}
+
+// StdinName stands for the standard input in problems.
+const StdinName = "stdin"
+
+// load finds the inputs that paths mean, in order. What is wrong with a path is a Problem.
+func load(paths []string, opts Options) ([]input, error) {
+	var inputs []input
+	var problems Problems
+	stdin := false
+	for _, path := range paths {
+		var found []input
+		var err error
+		switch {
+		case path == "-" && stdin:
+			err = &Problem{File: StdinName, Message: "named twice: give '-' once"}
+		case path == "-":
+			stdin = true
+			found, err = loadStdin(opts.Stdin)
+		default:
+			found, err = loadPath(path)
+		}
+		var p *Problem
+		var several Problems
+		switch {
+		case errors.As(err, &p):
+			problems = append(problems, *p)
+		case errors.As(err, &several):
+			problems = append(problems, several...)
+		case err != nil:
+			return nil, err
+		}
+		inputs = append(inputs, found...)
+	}
+	if len(problems) > 0 {
+		return nil, problems
+	}
+	return inputs, nil
+}
+
+// Error makes a single problem an error.
+func (p *Problem) Error() string { return p.String() }
+
+func loadStdin(stdin io.Reader) ([]input, error) {
+	text, err := io.ReadAll(io.LimitReader(stdin, maxInput+1))
+	if err != nil {
+		return nil, fmt.Errorf("reading the standard input: %w", err)
+	}
+	if len(text) > maxInput {
+		return nil, tooLarge(StdinName)
+	}
+	return []input{{name: StdinName, text: text}}, nil
+}
+
+func tooLarge(name string) error {
+	return &Problem{File: name, Message: fmt.Sprintf("more than %d MiB: split it", maxInput>>20)}
+}
+
+func loadPath(path string) ([]input, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, pathError(path, err)
+	}
+	if !info.IsDir() {
+		in, err := loadFile(path, info)
+		return []input{in}, err
+	}
+	if kustomization, err := findKustomization(path); err != nil || kustomization != "" {
+		if err != nil {
+			return nil, err
+		}
+		return buildKustomization(path, kustomization)
+	}
+	return loadDirectory(path)
+}
+
+func loadDirectory(path string) ([]input, error) {
+	entries, err := os.ReadDir(path)
+	if err != nil {
+		return nil, pathError(path, err)
+	}
+	var inputs []input
+	for _, e := range entries {
+		if !slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(e.Name())) {
+			continue
+		}
+		name := filepath.Join(path, e.Name())
+		info, err := os.Stat(name)
+		if err != nil {
+			return nil, pathError(name, err)
+		}
+		if info.IsDir() {
+			continue
+		}
+		in, err := loadFile(name, info)
+		if err != nil {
+			return nil, err
+		}
+		inputs = append(inputs, in)
+	}
+	if len(inputs) == 0 {
+		return nil, &Problem{File: path, Message: "holds no .yaml, .yml or .json file and no kustomization: name the files, or the right directory"}
+	}
+	return inputs, nil
+}
+
+func loadFile(path string, info fs.FileInfo) (input, error) {
+	if !info.Mode().IsRegular() && info.Mode()&(fs.ModeNamedPipe|fs.ModeCharDevice) == 0 {
+		return input{}, &Problem{File: path, Message: "is neither a file nor a directory"}
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return input{}, pathError(path, err)
+	}
+	defer f.Close() //nolint:errcheck // nothing was written
+	text, err := io.ReadAll(io.LimitReader(f, maxInput+1))
+	if err != nil {
+		return input{}, pathError(path, err)
+	}
+	if len(text) > maxInput {
+		return input{}, tooLarge(path)
+	}
+	return input{name: path, text: text}, nil
+}
+
+// pathError turns what a user can mend into a problem; anything else stays an error of the machine.
+func pathError(path string, err error) error {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return &Problem{File: path, Message: "no such file or directory"}
+	case errors.Is(err, syscall.ELOOP):
+		return &Problem{File: path, Message: "a symbolic link that leads back to itself: remove it"}
+	default:
+		return fmt.Errorf("reading %s: %w", path, err)
+	}
+}

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/fleetwright/fleetwright/test/cluster/binaries"
+	"github.com/fleetwright/fleetwright/test/cluster/internal/disks"
+	"github.com/fleetwright/fleetwright/test/cluster/internal/pki"
+	"github.com/fleetwright/fleetwright/test/cluster/internal/process"
+)
+
+// KeepEnv names the variable that, when it is set, leaves the cluster up after
+// the tests and prints its kubeconfig.
+const KeepEnv = "FLEETWRIGHT_KEEP_CLUSTER"
+
+// startTimeout bounds a start. A start takes a few seconds; the bound is for a
+// machine that is busy with something else.
+const startTimeout = 2 * time.Minute
+
+// Cluster is a control plane that runs.
+type Cluster struct {
+	Config     *rest.Config         // of a cluster admin
+	Client     client.Client        // with that; reads are not cached
+	Kubernetes kubernetes.Interface // with that
+
+	dir       string
+	binary    string
+	port      int
+	keep      bool
+	authority *pki.Authority
+	disks     *disks.Provisioner
+	stopDisks func()
+	worlds    atomic.Int64
+
+	mu       sync.Mutex // guards what follows
+	running  map[string]*process.Process
+	failures int
+}
+
+// Start starts a control plane for this test alone and ends it with the test.
+// Most tests want Shared instead.
+func Start(tb testing.TB) *Cluster {
+	tb.Helper()
+	c, err := launch(tb.Context())
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() {
+		if said := c.stop(tb.Failed()); said != "" {
+			tb.Log(said)
+		}
+	})
+	return c
+}
+
+// launch is the start: what has to be on disk, then the programs in the order
+// in which they need each other.
+func launch(ctx context.Context) (_ *Cluster, err error) {
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
+	defer cancel()
+
+	binary, err := binaries.Find()
+	if err != nil {
+		return nil, err
+	}
+	dir, err := os.MkdirTemp("", "fleetwright-cluster-")
+	if err != nil {
+		return nil, err
+	}
+	c := &Cluster{
+		dir:     dir,
+		binary:  binary,
+		keep:    os.Getenv(KeepEnv) != "",
+		running: map[string]*process.Process{},
+	}
+	defer func() {
+		if err != nil {
+			c.end()
+			err = fmt.Errorf("starting a control plane (logs in %s): %w", dir, err)
+		}
+	}()
+
+	for _, step := range []struct {
+		name string
+		run  func(context.Context) error
+	}{
+		{"writing credentials", c.writeCredentials},
+		{"writing configuration", c.writeConfig},
+		{"etcd", c.startEtcd},
+		{"kube-apiserver", c.startAPIServer},
+		{"connecting", c.connect},
+		{"seeding", c.seed},
+		{"controllers", c.startControllers},
+		{"disks", c.startDisks},
+	} {
+		if err := step.run(ctx); err != nil {
+			return nil, fmt.Errorf("%s: %w", step.name, err)
+		}
+	}
+	return c, nil
+}
+
+// Dir holds the cluster's logs, its audit log and its kubeconfigs.
+func (c *Cluster) Dir() string { return c.dir }
+
+// Kubeconfig is the path of a cluster admin's kubeconfig.
+func (c *Cluster) Kubeconfig() string { return filepath.Join(c.dir, "admin.kubeconfig") }
+
+// stop ends the cluster and says what is left of it: everything when it is to
+// be kept, the logs after a failure, else nothing.
+func (c *Cluster) stop(failed bool) string {
+	if c.keep {
+		c.stopDisks()
+		return fmt.Sprintf("the cluster is left up (its disks are not provisioned any more):\n"+
+			"  export KUBECONFIG=%s\n  to end it: kill $(cat %s)", c.Kubeconfig(), c.pidFile())
+	}
+	c.end()
+	if failed {
+		_ = os.RemoveAll(c.etcdDir())
+		return "the logs of the control plane are in " + c.dir
+	}
+	_ = os.RemoveAll(c.dir)
+	return ""
+}
+
+// end ends every program. It is the way out of a failed start too.
+func (c *Cluster) end() {
+	if c.stopDisks != nil {
+		c.stopDisks()
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, p := range c.running {
+		_ = p.Kill(ctx) // its lifeline ends it all the same
+	}
+}
+
+// checkAlive reports programs that ended by themselves, once for each test
+// that had to do without them.
+func (c *Cluster) checkAlive(tb testing.TB) {
+	tb.Helper()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, p := range c.running {
+		if err := p.Failure(); err != nil {
+			tb.Error(err)
+		}
+	}
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cluster
+
+import (
+	"encoding/json"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// Behave makes a Pod behave in a way and returns once its status shows that.
+// The Pod that replaces it behaves as its image says.
+func (w *World) Behave(pod string, behaviour Behaviour) {
+	w.tb.Helper()
+	w.annotate(pod, behaviourAnnotation, string(behaviour))
+	w.WaitBehaviour(pod, behaviour)
+}
+
+// WaitBehaviour waits until a Pod's status shows a behaviour.
+func (w *World) WaitBehaviour(pod string, behaviour Behaviour) {
+	w.tb.Helper()
+	object := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace, Name: pod}}
+	Wait(w.tb, "Pod "+pod+" to be "+string(behaviour), w.Object(object, func() (bool, string) {
+		return shows(object, behaviour), DescribePod(object)
+	}))
+}
+
+// Stick keeps a Pod Terminating when it is deleted, as a process or a mount
+// that hangs does. Deleting it is the test's own affair.
+func (w *World) Stick(pod string) {
+	w.tb.Helper()
+	w.annotate(pod, stuckAnnotation, "true")
+}
+
+// Unstick ends Stick.
+func (w *World) Unstick(pod string) {
+	w.tb.Helper()
+	w.annotate(pod, stuckAnnotation, nil)
+}
+
+// shows tells whether the Pod that stays has the status of a behaviour.
+func shows(pod *corev1.Pod, behaviour Behaviour) bool {
+	ready := PodCondition(pod, corev1.PodReady).Status == corev1.ConditionTrue
+	if pod.DeletionTimestamp != nil || len(pod.Status.ContainerStatuses) == 0 {
+		return false
+	}
+	state := pod.Status.ContainerStatuses[0].State
+	for _, stage := range stages {
+		if stage.Behaviour == behaviour {
+			return ready == stage.Ready && (state.Waiting == nil && stage.Waiting == "" ||
+				state.Waiting != nil && state.Waiting.Reason == stage.Waiting)
+		}
+	}
+	return false
+}
+
+func (w *World) annotate(pod, key string, value any) {
+	w.tb.Helper()
+	w.patch(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace, Name: pod}},
+		map[string]any{"metadata": map[string]any{"annotations": map[string]any{key: value}}})
+}
+
+// patch merges changes into an object.
+func (w *World) patch(object client.Object, changes map[string]any) {
+	w.tb.Helper()
+	content, err := json.Marshal(changes)
+	w.must(err, "encoding a patch")
+	err = w.Client.Patch(w.tb.Context(), object, client.RawPatch(types.MergePatchType, content))
+	w.must(err, "patching "+kind(object)+" "+object.GetName())
+}

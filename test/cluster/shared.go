@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"sync"
+	"sync/atomic"
+	"testing"
+)
+
+// Shared is one cluster for all tests of a package, started by the first that
+// asks for it. The zero value is ready.
+type Shared struct {
+	once    sync.Once
+	cluster *Cluster
+	err     error
+	failed  atomic.Bool
+}
+
+// Main runs the tests and ends the cluster, if there is one. It returns the
+// code to exit with.
+func (s *Shared) Main(m *testing.M) int {
+	code := m.Run()
+	if s.cluster != nil {
+		if said := s.cluster.stop(s.failed.Load()); said != "" {
+			fmt.Fprintln(os.Stderr, said)
+		}
+	}
+	return code
+}
+
+// Cluster returns the cluster. A test that fails says where its logs are.
+func (s *Shared) Cluster(tb testing.TB) *Cluster {
+	tb.Helper()
+	s.once.Do(func() { s.cluster, s.err = launch(context.Background()) })
+	if s.err != nil {
+		tb.Fatal(s.err)
+	}
+	tb.Cleanup(func() {
+		s.cluster.checkAlive(tb)
+		if tb.Failed() {
+			s.failed.Store(true)
+			tb.Log("the logs of the control plane are in ", s.cluster.dir)
+		}
+	})
+	return s.cluster
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cluster
+
+import (
+	"errors"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// LoseVolume loses the volume of a claim: a cloud's disk that was deleted
+// behind the cluster's back, and whose object somebody removed by force. It
+// returns once the claim is Lost.
+func (w *World) LoseVolume(claim string) {
+	w.tb.Helper()
+	object := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace, Name: claim}}
+	Wait(w.tb, "claim "+claim+" to be bound", w.Object(object, func() (bool, string) {
+		return object.Status.Phase == corev1.ClaimBound, string(object.Status.Phase)
+	}))
+	volume := &corev1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{Name: object.Spec.VolumeName}}
+	w.must(w.Client.Delete(w.tb.Context(), volume), "deleting volume "+volume.Name)
+	w.patch(volume, map[string]any{"metadata": map[string]any{"finalizers": nil}})
+	Wait(w.tb, "claim "+claim+" to be lost", w.Object(object, func() (bool, string) {
+		return object.Status.Phase == corev1.ClaimLost, string(object.Status.Phase)
+	}))
+}
+
+// HoldVolumes makes the provisioner slow: new volumes wait until the returned
+// function is called.
+func (w *World) HoldVolumes() (release func()) {
+	release = w.disks.Hold(w.Namespace)
+	w.tb.Cleanup(release)
+	return release
+}
+
+// FailVolumes makes the provisioner fail: new volumes are refused with a
+// message, until the returned function is called.
+func (w *World) FailVolumes(message string) (heal func()) {
+	heal = w.disks.Fail(w.Namespace, errors.New(message))
+	w.tb.Cleanup(heal)
+	return heal
+}

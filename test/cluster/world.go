@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// StorageClass is the class of the zonal disks: made where the first Pod that
+// uses them is scheduled, removed with their claims.
+const StorageClass = "zonal-delete"
+
+// World is what a test has to itself: a namespace, zones with nodes, and the
+// disks in them. Pods stay in a World when they ask for its zones, as every
+// fleet does.
+type World struct {
+	*Cluster
+	Namespace string   // enforces the restricted Pod Security standard
+	Zones     []string // three; no other World has them
+
+	tb    testing.TB
+	nodes map[string][]string // by zone
+}
+
+// World makes a World with one node in each zone, all ready, and takes it down
+// after the test.
+func (c *Cluster) World(tb testing.TB) *World {
+	tb.Helper()
+	name := fmt.Sprintf("world-%d", c.worlds.Add(1))
+	return c.WorldInZones(tb, name+"-a", name+"-b", name+"-c")
+}
+
+// WorldInZones is World with zones that have names of the test's choice. Two
+// such Worlds with a zone in common get each other's Pods: their tests must
+// not run in parallel.
+func (c *Cluster) WorldInZones(tb testing.TB, zones ...string) *World {
+	tb.Helper()
+	w := &World{Cluster: c, Zones: zones, tb: tb, nodes: map[string][]string{}}
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
+		GenerateName: "world-",
+		Labels:       map[string]string{"pod-security.kubernetes.io/enforce": "restricted"},
+	}}
+	w.must(c.Client.Create(tb.Context(), namespace), "creating a namespace")
+	w.Namespace = namespace.Name
+	tb.Cleanup(w.end)
+
+	for _, zone := range zones {
+		w.AddNode(zone)
+	}
+	for _, zone := range zones {
+		for _, node := range w.nodes[zone] {
+			w.waitNode(node, true)
+		}
+	}
+	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace, Name: "default"}}
+	Wait(tb, "the service account that Pods need", c.Object(account, func() (bool, string) { return true, "" }))
+	return w
+}
+
+// end takes the World down without waiting for it: no other World can see it.
+func (w *World) end() {
+	w.checkAlive(w.tb)
+	if w.keep {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), Patience)
+	defer cancel()
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: w.Namespace}}
+	if err := w.Client.Delete(ctx, namespace); err != nil {
+		w.tb.Errorf("taking down %s: %v", w.Namespace, err)
+	}
+	// Nodes may be silent, or gone: nobody else would end these Pods.
+	now := client.GracePeriodSeconds(0)
+	if err := w.Client.DeleteAllOf(ctx, &corev1.Pod{}, client.InNamespace(w.Namespace), now); err != nil {
+		w.tb.Errorf("taking down the Pods of %s: %v", w.Namespace, err)
+	}
+	for _, nodes := range w.nodes {
+		for _, name := range nodes {
+			node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}}
+			if err := client.IgnoreNotFound(w.Client.Delete(ctx, node)); err != nil {
+				w.tb.Errorf("taking down node %s: %v", name, err)
+			}
+		}
+	}
+}
+
+// must ends the test on an error of what the test did not ask about.
+func (w *World) must(err error, doing string) {
+	w.tb.Helper()
+	if err != nil {
+		w.tb.Fatalf("%s: %v", doing, err)
+	}
+}
