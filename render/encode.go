@@ -9,11 +9,8 @@ import (
 // AppendYAML appends the object as one YAML document without a separator.
 func (o *Object) AppendYAML(b []byte) []byte { return tree.AppendYAML(b, o.tree) }
 
-// ID names the object for people, as "Kind namespace/name".
-func (o *Object) ID() string { return tree.IDOf(o.tree).String() }
-
-// FileName is where the object goes in an output directory.
-func (o *Object) FileName() string { return tree.IDOf(o.tree).FileName() }
+// ID is what the object is called.
+func (o *Object) ID() tree.ID { return tree.IDOf(o.tree) }
 
 // AppendYAML appends the objects as a YAML stream, each document after its own separator.
 func (os Objects) AppendYAML(b []byte) []byte {

@@ -38,7 +38,7 @@ func NewFiles(set *source.Set, opts render.Options) (*Files, source.Problems, er
 	var warnings source.Problems
 	for i := range set.Documents {
 		doc := &set.Documents[i]
-		if err := f.add(doc.ID(), doc.FileName(), doc.Text); err != nil {
+		if err := f.add(doc.ID(), doc.Text); err != nil {
 			return nil, nil, err
 		}
 		if doc.Fleet == nil {
@@ -50,7 +50,7 @@ func NewFiles(set *source.Set, opts render.Options) (*Files, source.Problems, er
 		}
 		warnings = append(warnings, more...)
 		for j := range objects {
-			if err := f.add(objects[j].ID(), objects[j].FileName(), objects[j].AppendYAML(nil)); err != nil {
+			if err := f.add(objects[j].ID(), objects[j].AppendYAML(nil)); err != nil {
 				return nil, nil, err
 			}
 		}
@@ -59,7 +59,8 @@ func NewFiles(set *source.Set, opts render.Options) (*Files, source.Problems, er
 	return f, warnings, nil
 }
 
-func (f *Files) add(id, name string, text []byte) error {
+func (f *Files) add(id tree.ID, text []byte) error {
+	name := id.FileName()
 	if _, taken := f.text[name]; taken || name == kustomizationFile {
 		return source.Problems{{File: name, Object: id, Message: "another object has the same file name: rename one of them, or render without --output-dir"}}
 	}

@@ -40,7 +40,7 @@ func (r *reader) across() {
 
 // rendered refuses an object that has the name of one that a fleet of the input renders to.
 func (r *reader) rendered(doc *Document, fleets places) {
-	if doc.Fleet != nil {
+	if doc.Fleet != nil || doc.replaced {
 		return
 	}
 	name := doc.id.Name
@@ -69,7 +69,7 @@ func (r *reader) clash(doc, first *Document, path, format string, args ...any) {
 		p.Pos = locate(doc.root, path)
 	}
 	if doc.Pos.Line == 0 {
-		p.Object = doc.id.String()
+		p.Object = doc.id
 	}
 	where := first.File
 	if first.Pos.Line > 0 {

@@ -21,7 +21,7 @@ type input struct {
 	name    string
 	text    []byte
 	built   bool // by kustomize, so that positions mean nothing
-	several bool // part of a directory or stream that holds several objects
+	item    bool // handed over by another tool, one document each
 }
 
 // StdinName stands for the standard input in problems.

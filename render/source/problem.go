@@ -18,7 +18,7 @@ import (
 type Problem struct {
 	File    string
 	Pos     tree.Pos // the zero value where the problem is the file itself
-	Object  string   // "PersistentFleet fleets/my-fleet"; empty where there is no object, or the position tells
+	Object  tree.ID  // of which object; the zero value where there is none, or where the position tells
 	Field   string   // "spec.storage.bucket"; empty where there is no field
 	Message string   // what is wrong, and what to do
 }
@@ -30,7 +30,11 @@ func (p Problem) String() string {
 	if p.Pos.Line > 0 {
 		fmt.Fprintf(&b, ":%d:%d", p.Pos.Line, p.Pos.Column)
 	}
-	for _, part := range []string{p.Object, p.Field, p.Message} {
+	object := ""
+	if p.Object != (tree.ID{}) {
+		object = p.Object.String()
+	}
+	for _, part := range []string{object, p.Field, p.Message} {
 		if part != "" {
 			b.WriteString(": ")
 			b.WriteString(part)

@@ -39,13 +39,12 @@ type Document struct {
 
 	root *tree.Node
 	id   tree.ID
+	// replaced says that the object was rendered earlier and is about to be rendered anew.
+	replaced bool
 }
 
-// ID names the object for people, as "Kind namespace/name".
-func (d *Document) ID() string { return d.id.String() }
-
-// FileName is where the object goes in an output directory.
-func (d *Document) FileName() string { return d.id.FileName() }
+// ID is what the object is called.
+func (d *Document) ID() tree.ID { return d.id }
 
 // Set is what was read: objects in the order of the input, and warnings.
 type Set struct {
@@ -149,7 +148,7 @@ func (r *reader) object(in input, n *tree.Node, text []byte) {
 	case kind == "" || apiVersion == "":
 		r.fail(Problem{File: in.name, Pos: doc.Pos, Message: "is no Kubernetes object: apiVersion and kind must be set"})
 		return
-	case strings.HasSuffix(kind, "List") && n.Get("items") != nil && n.Get("items").Kind == tree.List:
+	case !in.item && strings.HasSuffix(kind, "List") && n.Get("items") != nil && n.Get("items").Kind == tree.List:
 		for _, item := range n.Get("items").Items {
 			r.object(in, item, nil)
 		}
@@ -161,7 +160,7 @@ func (r *reader) object(in input, n *tree.Node, text []byte) {
 		if doc.Text = text; text == nil {
 			doc.Text = tree.AppendYAML(nil, n)
 		}
-		doc.root = nil
+		doc.root, doc.replaced = nil, in.item && isRendered(n)
 		r.documents = append(r.documents, doc)
 		return
 	}
@@ -203,7 +202,7 @@ func at(doc Document, n *tree.Node) tree.Pos {
 func (r *reader) fleet(doc Document, in input) {
 	r.dropServerFields(&doc)
 	if warning := render.DisableSubstitution(doc.root); warning != "" {
-		r.warnings = append(r.warnings, Problem{File: doc.File, Pos: doc.Pos, Object: doc.id.String(), Message: warning})
+		r.warnings = append(r.warnings, Problem{File: doc.File, Pos: doc.Pos, Object: doc.id, Message: warning})
 	}
 	problems := decode(doc.File, doc.root, doc.Fleet)
 	if doc.Fleet.GetNamespace() == "" && r.opts.Namespace != "" {
@@ -215,9 +214,9 @@ func (r *reader) fleet(doc Document, in input) {
 	if in.built {
 		problems = inKustomization(problems)
 	}
-	if in.built || in.several {
+	if in.built || in.item {
 		for i := range problems {
-			problems[i].Object = doc.id.String()
+			problems[i].Object = doc.id
 		}
 	}
 	r.problems = append(r.problems, problems...)

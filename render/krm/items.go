@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package krm
+
+import (
+	"slices"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/fleetwright/fleetwright/api/v1alpha1"
+	"github.com/fleetwright/fleetwright/internal/tree"
+	"github.com/fleetwright/fleetwright/render"
+)
+
+// put makes the items hold a fleet's objects: in the place of what an earlier run rendered, the others behind the fleet or
+// behind the object before them. What the fleet no longer renders to is removed.
+func (l *resourceList) put(fleet *yaml.Node, f v1alpha1.Fleet, objects render.Objects) {
+	wanted := map[tree.ID]bool{}
+	after := slices.Index(l.items.Content, fleet)
+	for i := range objects {
+		node := parsed(objects[i].AppendYAML(nil))
+		id := idOf(node)
+		wanted[id] = true
+		at := slices.IndexFunc(l.items.Content, func(item *yaml.Node) bool { return idOf(item) == id })
+		if at >= 0 {
+			keepTransport(node, l.items.Content[at])
+			l.items.Content[at] = node
+		} else {
+			at = after + 1
+			l.items.Content = slices.Insert(l.items.Content, at, node)
+		}
+		after = at
+	}
+	l.items.Content = slices.DeleteFunc(l.items.Content, func(item *yaml.Node) bool {
+		return renderedFor(item, f) && !wanted[idOf(item)]
+	})
+}
+
+// renderedFor says whether an item carries the marks of an object that was rendered for a fleet.
+func renderedFor(item *yaml.Node, f v1alpha1.Fleet) bool {
+	metadata := get(item, "metadata")
+	labels := get(metadata, "labels")
+	return text(labels, v1alpha1.LabelManagedBy) == v1alpha1.ManagedBy && text(labels, v1alpha1.LabelFleet) == f.GetName() &&
+		text(metadata, "namespace") == f.GetNamespace() && text(get(metadata, "annotations"), v1alpha1.AnnotationSeal) != ""
+}
+
+// keepTransport moves the annotations that tools track an item by to its replacement.
+func keepTransport(node, old *yaml.Node) {
+	from := get(get(old, "metadata"), "annotations")
+	if from == nil {
+		return
+	}
+	to := get(get(node, "metadata"), "annotations")
+	for i := 0; i+1 < len(from.Content); i += 2 {
+		if isTransport(from.Content[i].Value) {
+			to.Content = append(to.Content, from.Content[i], from.Content[i+1])
+		}
+	}
+}
+
+func idOf(item *yaml.Node) tree.ID {
+	object, str := &tree.Node{Kind: tree.Map}, func(n *yaml.Node, key string) *tree.Node { return tree.Str(text(n, key)) }
+	metadata := &tree.Node{Kind: tree.Map}
+	metadata.Set("name", str(get(item, "metadata"), "name"))
+	metadata.Set("namespace", str(get(item, "metadata"), "namespace"))
+	object.Set("apiVersion", str(item, "apiVersion"))
+	object.Set("kind", str(item, "kind"))
+	object.Set("metadata", metadata)
+	return tree.IDOf(object)
+}
+
+// parsed reads YAML that this program printed.
+func parsed(raw []byte) *yaml.Node {
+	var doc yaml.Node
+	if err := yaml.Unmarshal(raw, &doc); err != nil {
+		panic("krm: rendered YAML does not parse: " + err.Error())
+	}
+	return doc.Content[0]
+}
+
+func get(n *yaml.Node, key string) *yaml.Node {
+	if n == nil || n.Kind != yaml.MappingNode {
+		return nil
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if n.Content[i].Value == key {
+			return n.Content[i+1]
+		}
+	}
+	return nil
+}
+
+func text(n *yaml.Node, key string) string {
+	if n = get(n, key); n == nil || n.Kind != yaml.ScalarNode {
+		return ""
+	}
+	return n.Value
+}
+
+func set(n *yaml.Node, key string, value *yaml.Node) {
+	remove(n, key)
+	n.Content = append(n.Content, &yaml.Node{Kind: yaml.ScalarNode, Value: key}, value)
+}
+
+func remove(n *yaml.Node, key string) {
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if n.Content[i].Value == key {
+			n.Content = slices.Delete(n.Content, i, i+2)
+			return
+		}
+	}
+}
+
+// clone copies the maps of a node, so that they can be changed; scalars are shared.
+func clone(n *yaml.Node) *yaml.Node {
+	out := *n
+	out.Content = make([]*yaml.Node, len(n.Content))
+	for i, c := range n.Content {
+		out.Content[i] = clone(c)
+	}
+	return &out
+}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package source
+
+import (
+	"go.yaml.in/yaml/v3"
+
+	"github.com/fleetwright/fleetwright/api/v1alpha1"
+	"github.com/fleetwright/fleetwright/internal/tree"
+)
+
+// Item is an object that another tool has read already.
+type Item struct {
+	// File names the item in problems.
+	File string
+	Node *yaml.Node
+}
+
+// ReadItems reads objects that another tool hands over, as Read does files. Document i of the set is item i; positions are
+// those of the text that the nodes came from. Objects that an earlier run rendered may stand beside their fleets.
+func ReadItems(items []Item, opts Options) (*Set, error) {
+	r := &reader{opts: opts}
+	for _, item := range items {
+		r.files = append(r.files, item.File)
+		c := &converter{file: item.File, open: map[*yaml.Node]bool{}}
+		n := c.node(item.Node, 0)
+		if len(c.problems) > 0 {
+			r.problems = append(r.problems, c.problems...)
+			continue
+		}
+		before := len(r.documents)
+		r.object(input{name: item.File, item: true}, n, nil)
+		if len(r.documents) == before {
+			r.documents = append(r.documents, Document{File: item.File, Pos: n.Pos})
+		}
+	}
+	r.across()
+	if len(r.problems) > 0 {
+		return nil, r.report()
+	}
+	return &Set{Documents: r.documents, Warnings: r.warnings.sorted(r.files)}, nil
+}
+
+// isRendered says whether an object carries the marks of one that this tool rendered.
+func isRendered(n *tree.Node) bool {
+	return n.GetText("metadata", "labels", v1alpha1.LabelManagedBy) == v1alpha1.ManagedBy &&
+		n.GetText("metadata", "annotations", v1alpha1.AnnotationSeal) != ""
+}
