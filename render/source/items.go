@@ -16,8 +16,8 @@ type Item struct {
 	Node *yaml.Node
 }
 
-// ReadItems reads objects that another tool hands over, as Read does files. Document i of the set is item i; positions are
-// those of the text that the nodes came from. Objects that an earlier run rendered may stand beside their fleets.
+// ReadItems reads objects that another tool hands over, as Read does files. Document i of the set is item i. Problems have
+// positions only where the item's file is the standard input, from which the nodes came. Objects that an earlier run rendered may stand beside their fleets.
 func ReadItems(items []Item, opts Options) (*Set, error) {
 	r := &reader{opts: opts}
 	for _, item := range items {
@@ -35,6 +35,11 @@ func ReadItems(items []Item, opts Options) (*Set, error) {
 		}
 	}
 	r.across()
+	for i := range r.problems {
+		if r.problems[i].File != StdinName {
+			r.problems[i].Pos = tree.Pos{}
+		}
+	}
 	if len(r.problems) > 0 {
 		return nil, r.report()
 	}

@@ -18,10 +18,10 @@ const maxInput = 512 << 20
 
 // An input is the text of a file, of a stream, or of what a kustomization builds.
 type input struct {
-	name    string
-	text    []byte
-	built   bool // by kustomize, so that positions mean nothing
-	item    bool // handed over by another tool, one document each
+	name  string
+	text  []byte
+	built bool // by kustomize, so that positions mean nothing
+	item  bool // handed over by another tool, one document each
 }
 
 // StdinName stands for the standard input in problems.
