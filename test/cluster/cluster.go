@@ -45,16 +45,15 @@ type Cluster struct {
 	stopDisks func()
 	worlds    atomic.Int64
 
-	mu       sync.Mutex // guards what follows
-	running  map[string]*process.Process
-	failures int
+	mu      sync.Mutex // guards running
+	running map[string]*process.Process
 }
 
 // Start starts a control plane for this test alone and ends it with the test.
 // Most tests want Shared instead.
 func Start(tb testing.TB) *Cluster {
 	tb.Helper()
-	c, err := launch(tb.Context())
+	c, err := launch(tb.Context(), steps)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -66,9 +65,27 @@ func Start(tb testing.TB) *Cluster {
 	return c
 }
 
-// launch is the start: what has to be on disk, then the programs in the order
-// in which they need each other.
-func launch(ctx context.Context) (_ *Cluster, err error) {
+// step is a part of a start.
+type step struct {
+	name string
+	run  func(*Cluster, context.Context) error
+}
+
+// steps are what has to be on disk, then the programs in the order in which
+// they need each other.
+var steps = []step{
+	{"writing credentials", (*Cluster).writeCredentials},
+	{"writing configuration", (*Cluster).writeConfig},
+	{"etcd", (*Cluster).startEtcd},
+	{"kube-apiserver", (*Cluster).startAPIServer},
+	{"connecting", (*Cluster).connect},
+	{"seeding", (*Cluster).seed},
+	{"controllers", (*Cluster).startControllers},
+	{"disks", (*Cluster).startDisks},
+}
+
+// launch takes steps of a start.
+func launch(ctx context.Context, steps []step) (_ *Cluster, err error) {
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
 
@@ -81,33 +98,16 @@ func launch(ctx context.Context) (_ *Cluster, err error) {
 		return nil, err
 	}
 	c := &Cluster{
-		dir:     dir,
-		binary:  binary,
-		keep:    os.Getenv(KeepEnv) != "",
-		running: map[string]*process.Process{},
+		dir:       dir,
+		binary:    binary,
+		keep:      os.Getenv(KeepEnv) != "",
+		stopDisks: func() {},
+		running:   map[string]*process.Process{},
 	}
-	defer func() {
-		if err != nil {
+	for _, step := range steps {
+		if err := step.run(c, ctx); err != nil {
 			c.end()
-			err = fmt.Errorf("starting a control plane (logs in %s): %w", dir, err)
-		}
-	}()
-
-	for _, step := range []struct {
-		name string
-		run  func(context.Context) error
-	}{
-		{"writing credentials", c.writeCredentials},
-		{"writing configuration", c.writeConfig},
-		{"etcd", c.startEtcd},
-		{"kube-apiserver", c.startAPIServer},
-		{"connecting", c.connect},
-		{"seeding", c.seed},
-		{"controllers", c.startControllers},
-		{"disks", c.startDisks},
-	} {
-		if err := step.run(ctx); err != nil {
-			return nil, fmt.Errorf("%s: %w", step.name, err)
+			return nil, fmt.Errorf("starting a control plane (logs in %s): %s: %w", dir, step.name, err)
 		}
 	}
 	return c, nil
@@ -125,7 +125,7 @@ func (c *Cluster) stop(failed bool) string {
 	if c.keep {
 		c.stopDisks()
 		return fmt.Sprintf("the cluster is left up (its disks are not provisioned any more):\n"+
-			"  export KUBECONFIG=%s\n  to end it: kill $(cat %s)", c.Kubeconfig(), c.pidFile())
+			"  export KUBECONFIG=%s\n  to end it: kill -KILL $(cat %s) && rm -r %s", c.Kubeconfig(), c.pidFile(), c.dir)
 	}
 	c.end()
 	if failed {
@@ -138,9 +138,7 @@ func (c *Cluster) stop(failed bool) string {
 
 // end ends every program. It is the way out of a failed start too.
 func (c *Cluster) end() {
-	if c.stopDisks != nil {
-		c.stopDisks()
-	}
+	c.stopDisks()
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
 	c.mu.Lock()

@@ -10,6 +10,9 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/yaml"
@@ -105,7 +108,15 @@ func (c *Cluster) startDisks(context.Context) error {
 	if err != nil {
 		return err
 	}
+	log, err := os.Create(filepath.Join(c.dir, "disks.log"))
+	if err != nil {
+		return err
+	}
 	c.disks = disks.New(api)
-	c.stopDisks = c.disks.Run()
+	stop := c.disks.Run(log)
+	c.stopDisks = sync.OnceFunc(func() {
+		stop()
+		_ = log.Close()
+	})
 	return nil
 }

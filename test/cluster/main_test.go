@@ -3,6 +3,8 @@
 package cluster_test
 
 import (
+	"context"
+	"fmt"
 	"os"
 	"testing"
 
@@ -11,4 +13,37 @@ import (
 
 var shared cluster.Shared
 
-func TestMain(m *testing.M) { os.Exit(shared.Main(m)) }
+func TestMain(m *testing.M) {
+	if part := os.Getenv(partEnv); part != "" {
+		play(part)
+		return
+	}
+	os.Exit(shared.Main(m))
+}
+
+// partEnv makes this binary play a test run that ends in a certain way.
+const partEnv = "FLEETWRIGHT_TEST_PART"
+
+// play starts a cluster of its own, prints its directory and comes to an end.
+func play(part string) {
+	launch := cluster.LaunchLittle
+	if part == "wait" || part == "keep" {
+		launch = cluster.Launch
+	}
+	c, err := launch(context.Background())
+	if err != nil {
+		fmt.Println("failed:", err)
+		os.Exit(1)
+	}
+	fmt.Println(c.Dir())
+	switch part {
+	case "wait": // for whoever kills it
+		select {}
+	case "panic":
+		panic("as a test may")
+	case "fail":
+		fmt.Print(c.Stop(true))
+	default:
+		fmt.Print(c.Stop(false))
+	}
+}

@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
@@ -177,7 +176,3 @@ func (w *World) waitNode(name string, ready bool) {
 		return ready == isReady && ready != tainted, describeNode(node)
 	}))
 }
-
-// settle is how long nothing may happen where nothing should: longer than the
-// played kubelet and the controllers take for anything that they do at all.
-const settle = 2 * time.Second

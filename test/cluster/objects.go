@@ -55,6 +55,15 @@ func DescribePod(pod *corev1.Pod) string {
 	return line
 }
 
+// DescribeClaim says in a line what matters about a claim.
+func DescribeClaim(claim *corev1.PersistentVolumeClaim) string {
+	line := fmt.Sprintf("claim %s, phase %s, volume %q", claim.Name, claim.Status.Phase, claim.Spec.VolumeName)
+	if claim.DeletionTimestamp != nil {
+		line += ", terminating"
+	}
+	return line
+}
+
 func nodeCondition(node *corev1.Node) corev1.NodeCondition {
 	for _, condition := range node.Status.Conditions {
 		if condition.Type == corev1.NodeReady {

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -22,10 +21,7 @@ func (w *World) Behave(pod string, behaviour Behaviour) {
 // WaitBehaviour waits until a Pod's status shows a behaviour.
 func (w *World) WaitBehaviour(pod string, behaviour Behaviour) {
 	w.tb.Helper()
-	object := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace, Name: pod}}
-	Wait(w.tb, "Pod "+pod+" to be "+string(behaviour), w.Object(object, func() (bool, string) {
-		return shows(object, behaviour), DescribePod(object)
-	}))
+	w.WaitPod(pod, "to be "+string(behaviour), func(pod *corev1.Pod) bool { return shows(pod, behaviour) })
 }
 
 // Stick keeps a Pod Terminating when it is deleted, as a process or a mount
@@ -59,7 +55,7 @@ func shows(pod *corev1.Pod, behaviour Behaviour) bool {
 
 func (w *World) annotate(pod, key string, value any) {
 	w.tb.Helper()
-	w.patch(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace, Name: pod}},
+	w.patch(&corev1.Pod{ObjectMeta: w.named(pod)},
 		map[string]any{"metadata": map[string]any{"annotations": map[string]any{key: value}}})
 }
 

@@ -4,8 +4,10 @@ package cluster
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"os"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -20,9 +22,22 @@ type Shared struct {
 	failed  atomic.Bool
 }
 
+// parallel is how many tests run at a time unless -parallel says otherwise.
+// They wait far more than they compute, so it is not the number of cores.
+const parallel = 8
+
 // Main runs the tests and ends the cluster, if there is one. It returns the
 // code to exit with.
 func (s *Shared) Main(m *testing.M) int {
+	flag.Parse()
+	chosen := false
+	flag.Visit(func(f *flag.Flag) { chosen = chosen || f.Name == "test.parallel" })
+	if !chosen {
+		if err := flag.Set("test.parallel", strconv.Itoa(parallel)); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 2
+		}
+	}
 	code := m.Run()
 	if s.cluster != nil {
 		if said := s.cluster.stop(s.failed.Load()); said != "" {
@@ -35,7 +50,7 @@ func (s *Shared) Main(m *testing.M) int {
 // Cluster returns the cluster. A test that fails says where its logs are.
 func (s *Shared) Cluster(tb testing.TB) *Cluster {
 	tb.Helper()
-	s.once.Do(func() { s.cluster, s.err = launch(context.Background()) })
+	s.once.Do(func() { s.cluster, s.err = launch(context.Background(), steps) })
 	if s.err != nil {
 		tb.Fatal(s.err)
 	}

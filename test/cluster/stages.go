@@ -5,6 +5,7 @@ package cluster
 import (
 	"bytes"
 	"fmt"
+	"strings"
 	"text/template"
 )
 
@@ -61,8 +62,16 @@ func kubeletStages() ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("kwok's stages: %w", err)
 	}
+	names := make([]string, len(stages))
+	for i, stage := range stages {
+		names[i] = string(stage.Behaviour)
+	}
+	data := struct {
+		Stages []stage
+		Names  string // as alternatives of a regular expression
+	}{stages, strings.Join(names, "|")}
 	var rendered bytes.Buffer
-	if err := parsed.Execute(&rendered, stages); err != nil {
+	if err := parsed.Execute(&rendered, data); err != nil {
 		return nil, fmt.Errorf("kwok's stages: %w", err)
 	}
 	return rendered.Bytes(), nil

@@ -14,16 +14,11 @@ import (
 // returns once the claim is Lost.
 func (w *World) LoseVolume(claim string) {
 	w.tb.Helper()
-	object := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace, Name: claim}}
-	Wait(w.tb, "claim "+claim+" to be bound", w.Object(object, func() (bool, string) {
-		return object.Status.Phase == corev1.ClaimBound, string(object.Status.Phase)
-	}))
+	object := w.WaitClaim(claim, corev1.ClaimBound)
 	volume := &corev1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{Name: object.Spec.VolumeName}}
 	w.must(w.Client.Delete(w.tb.Context(), volume), "deleting volume "+volume.Name)
 	w.patch(volume, map[string]any{"metadata": map[string]any{"finalizers": nil}})
-	Wait(w.tb, "claim "+claim+" to be lost", w.Object(object, func() (bool, string) {
-		return object.Status.Phase == corev1.ClaimLost, string(object.Status.Phase)
-	}))
+	w.WaitClaim(claim, corev1.ClaimLost)
 }
 
 // HoldVolumes makes the provisioner slow: new volumes wait until the returned

@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"sync"
 	"time"
 
@@ -17,6 +18,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/util/workqueue"
+	"k8s.io/klog/v2"
+	"k8s.io/klog/v2/textlogger"
 	"sigs.k8s.io/sig-storage-lib-external-provisioner/v13/controller"
 )
 
@@ -45,8 +48,10 @@ func New(api kubernetes.Interface) *Provisioner {
 }
 
 // Run works until the returned function is called, which waits for the end.
-func (p *Provisioner) Run() (stop func()) {
-	ctx, cancel := context.WithCancel(context.Background())
+// What it does goes to the log.
+func (p *Provisioner) Run(log io.Writer) (stop func()) {
+	logger := textlogger.NewLogger(textlogger.NewConfig(textlogger.Output(log)))
+	ctx, cancel := context.WithCancel(klog.NewContext(context.Background(), logger))
 	runner := controller.NewProvisionController(ctx, p.api, Driver, p,
 		controller.LeaderElection(false),
 		controller.Threadiness(32), // a held volume holds a thread

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestTakenPortIsToldApart(t *testing.T) {
+	t.Parallel()
+	taken, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer func() { require.NoError(t, taken.Close()) }()
+
+	c, err := launch(t.Context(), steps[:3])
+	require.NoError(t, err)
+	defer c.stop(false)
+	c.port = taken.Addr().(*net.TCPAddr).Port
+	ctx, cancel := context.WithTimeout(t.Context(), Patience)
+	defer cancel()
+	require.ErrorIs(t, c.runAPIServer(ctx), errPortTaken)
+
+	require.NoError(t, c.startAPIServer(ctx))
+}
+
+// fatal is a test that remembers what ended it.
+type fatal struct {
+	testing.TB
+	said string
+}
+
+func (f *fatal) Helper() {}
+
+func (f *fatal) Fatalf(format string, args ...any) {
+	f.said = fmt.Sprintf(format, args...)
+	runtime.Goexit()
+}
+
+// ended runs a function that ends its test and returns what it said.
+func ended(t *testing.T, do func(testing.TB)) string {
+	t.Helper()
+	f, done := &fatal{TB: t}, make(chan struct{})
+	go func() {
+		defer close(done)
+		do(f)
+	}()
+	<-done
+	return f.said
+}
+
+func TestWaitSaysWhatItSawLast(t *testing.T) {
+	t.Parallel()
+	looks := 0
+	said := ended(t, func(tb testing.TB) {
+		WaitWithin(tb, 3*interval/2, "rain", func(context.Context) (bool, string) {
+			looks++
+			return false, fmt.Sprintf("look %d: the sun", looks)
+		})
+	})
+	require.Equal(t, fmt.Sprintf("waited 150ms for rain; last seen: look %d: the sun", looks), said)
+	require.Greater(t, looks, 1)
+
+	require.Empty(t, ended(t, func(tb testing.TB) {
+		Wait(tb, "rain", func(context.Context) (bool, string) { return true, "" })
+	}))
+}
+
+func TestWaitTellsOfWhatTheDeadlineDidNotCutOff(t *testing.T) {
+	t.Parallel()
+	said := ended(t, func(tb testing.TB) {
+		WaitWithin(tb, 3*interval/2, "rain", func(ctx context.Context) (bool, string) {
+			if deadline, _ := ctx.Deadline(); time.Until(deadline) < interval {
+				<-ctx.Done()
+				return false, ctx.Err().Error()
+			}
+			return false, "the sun"
+		})
+	})
+	require.Equal(t, "waited 150ms for rain; last seen: the sun", said)
+}
+
+func TestHoldsSaysWhatItSaw(t *testing.T) {
+	t.Parallel()
+	sunny := true
+	said := ended(t, func(tb testing.TB) {
+		Holds(tb, Patience, "the sun shines", func(context.Context) (bool, string) {
+			defer func() { sunny = false }()
+			return sunny, "rain"
+		})
+	})
+	require.Regexp(t, `^the sun shines: not so after \d+ms; seen: rain$`, said)
+
+	require.Empty(t, ended(t, func(tb testing.TB) {
+		Holds(tb, 2*interval, "the sun shines", func(context.Context) (bool, string) { return true, "" })
+	}))
+}
+
+func TestStagesAreRenderedForEachBehaviour(t *testing.T) {
+	t.Parallel()
+	rendered, err := kubeletStages()
+	require.NoError(t, err)
+	objects, err := decode(rendered)
+	require.NoError(t, err)
+	var names []string
+	for _, object := range objects {
+		names = append(names, object.GetName())
+	}
+	require.Equal(t, []string{"node-ready", "pod-start",
+		"pod-ready", "pod-unready", "pod-crashing", "pod-missing", "pod-misconfigured", "pod-delete"}, names)
+}
