@@ -111,12 +111,44 @@ func remove(n *yaml.Node, key string) {
 	}
 }
 
-// clone copies the maps of a node, so that they can be changed; scalars are shared.
+// clone copies a node and everything below it, so that it can be changed. Aliases are gone by then.
 func clone(n *yaml.Node) *yaml.Node {
 	out := *n
 	out.Content = make([]*yaml.Node, len(n.Content))
 	for i, c := range n.Content {
 		out.Content[i] = clone(c)
+	}
+	return &out
+}
+
+// maxNodes bounds what aliases may expand to.
+const maxNodes = 1_000_000
+
+// An expander replaces aliases by copies of what they mean: items come and go, and an anchor could go with them.
+type expander struct {
+	nodes int
+	open  map[*yaml.Node]bool
+}
+
+// node returns the expanded copy of a node, nil when an alias contains itself or too much.
+func (e *expander) node(n *yaml.Node) *yaml.Node {
+	if e.nodes++; e.nodes > maxNodes {
+		return nil
+	}
+	if n.Kind == yaml.AliasNode {
+		if e.open[n.Alias] {
+			return nil
+		}
+		e.open[n.Alias] = true
+		defer delete(e.open, n.Alias)
+		return e.node(n.Alias)
+	}
+	out := *n
+	out.Anchor, out.Content = "", make([]*yaml.Node, len(n.Content))
+	for i, c := range n.Content {
+		if out.Content[i] = e.node(c); out.Content[i] == nil {
+			return nil
+		}
 	}
 	return &out
 }

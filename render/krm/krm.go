@@ -59,6 +59,11 @@ func parseList(raw []byte) (*resourceList, error) {
 	if err := yaml.Unmarshal(raw, &doc); err != nil {
 		return fail("is not YAML: " + err.Error())
 	}
+	if e := (expander{open: map[*yaml.Node]bool{}}); len(doc.Content) == 1 {
+		if doc.Content[0] = e.node(doc.Content[0]); doc.Content[0] == nil {
+			return fail("holds an alias that contains itself, or aliases that expand to more than a million values: write them out")
+		}
+	}
 	if len(doc.Content) != 1 || doc.Content[0].Kind != yaml.MappingNode || text(doc.Content[0], "kind") != "ResourceList" {
 		return fail("must be a ResourceList, as kustomize and kpt hand it to a function; for plain objects use 'fleetwright render -'")
 	}
