@@ -61,7 +61,9 @@ func object(t testing.TB, kind string, patches ...string) map[string]any {
 	t.Helper()
 	obj := parse(t, valid[kind])
 	for _, p := range patches {
-		obj = merge(obj, parse(t, p))
+		if p != "" {
+			obj = merge(obj, parse(t, p))
+		}
 	}
 	return obj
 }

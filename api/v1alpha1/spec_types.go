@@ -17,7 +17,7 @@ type FleetSpec struct {
 	// since a member that restarts later could come back on another version.
 	// +required
 	// +kubebuilder:validation:MaxLength=512
-	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-zA-Z0-9]([-a-zA-Z0-9.]*[a-zA-Z0-9])?(:[0-9]+)?(/[a-z0-9]+((\\\\.|_|__|-+)[a-z0-9]+)*)*(:[a-zA-Z0-9_][-a-zA-Z0-9_.]{0,127})?@sha256:[a-f0-9]{64}$')",message="must be pinned by digest, REPOSITORY[:TAG]@sha256:<64 hex digits>: a tag can move under a running fleet"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([a-zA-Z0-9]([-a-zA-Z0-9.]*[a-zA-Z0-9])?(:[0-9]+)?/)?[a-z0-9]+((\\\\.|_|__|-+)[a-z0-9]+)*(/[a-z0-9]+((\\\\.|_|__|-+)[a-z0-9]+)*)*(:[a-zA-Z0-9_][-a-zA-Z0-9_.]{0,127})?@sha256:[a-f0-9]{64}$')",message="must be pinned by digest, REPOSITORY[:TAG]@sha256:<64 hex digits>: a tag can move under a running fleet"
 	RuntimeImage string `json:"runtimeImage"`
 	// ServiceAccountName is the ServiceAccount of the members. It exists already; celld reaches the bucket with it.
 	// +required

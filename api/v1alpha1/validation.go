@@ -176,8 +176,8 @@ func inRange(path *field.Path, value *int32, least, most int32) field.ErrorList 
 }
 
 func atMostRunes(path *field.Path, value string, most int) field.ErrorList {
-	if n := utf8.RuneCountInString(value); n > most {
-		return field.ErrorList{field.TooLong(path, value, most)}
+	if utf8.RuneCountInString(value) > most {
+		return field.ErrorList{field.TooLongCharacters(path, value, most)}
 	}
 	return nil
 }

@@ -31,11 +31,11 @@ var (
 
 func (s *ObjectStore) validate(path *field.Path) field.ErrorList {
 	bucket := path.Child("bucket")
-	if s.Bucket == "" {
-		return field.ErrorList{field.Required(bucket, "the bucket of the fleet, such as s3://my-bucket")}
-	}
 	var errs field.ErrorList
-	if len(s.Bucket) > 512 || !bucketRE.MatchString(s.Bucket) {
+	switch {
+	case s.Bucket == "":
+		errs = append(errs, field.Required(bucket, "the bucket of the fleet, such as s3://my-bucket"))
+	case len(s.Bucket) > 512 || !bucketRE.MatchString(s.Bucket):
 		errs = append(errs, field.Invalid(bucket, s.Bucket, bucketRemedy(s.Bucket)))
 	}
 	scheme := s.BucketURL().Scheme
@@ -80,8 +80,36 @@ func (e *Endpoint) validate(path *field.Path, aws bool) field.ErrorList {
 	if !aws {
 		errs = append(errs, field.Forbidden(path, "is for s3 buckets: celld on gs:// and az:// refuses S3_ENDPOINT; remove it"))
 	}
-	errs = append(errs, required(path.Child("url"), e.URL, "the URL of the store", httpURL)...)
+	errs = append(errs, validateURL(path.Child("url"), e.URL, "the URL of the store")...)
 	return append(errs, optional(path.Child("credentialsSecretName"), e.CredentialsSecretName, subdomain)...)
+}
+
+// validateURL is required for a URL. What is wrong with it may hold a secret, so an error shows neither credentials nor query.
+func validateURL(path *field.Path, value, purpose string) field.ErrorList {
+	errs := required(path, value, purpose, httpURL)
+	for _, err := range errs {
+		if err.Type == field.ErrorTypeInvalid {
+			err.BadValue = withoutSecrets(value)
+		}
+	}
+	return errs
+}
+
+func withoutSecrets(url string) string {
+	url, _, queried := strings.Cut(url, "?")
+	scheme, rest, found := strings.Cut(url, "://")
+	if !found {
+		scheme, rest = "", url
+	} else {
+		scheme += "://"
+	}
+	if at := strings.LastIndex(rest, "@"); at >= 0 {
+		rest = "***" + rest[at:]
+	}
+	if queried {
+		rest += "?***"
+	}
+	return scheme + rest
 }
 
 func validateSize(path *field.Path, size *resource.Quantity) field.ErrorList {
@@ -97,14 +125,10 @@ var samplers = []string{"always_on", "always_off", "traceidratio",
 	"parentbased_always_on", "parentbased_always_off", "parentbased_traceidratio"}
 
 func (t *Telemetry) validate(path *field.Path) field.ErrorList {
-	url := path.Child("collectorURL")
-	if !t.Enabled() {
-		if *t != (Telemetry{}) {
-			return field.ErrorList{field.Required(url, "the collector to export to, since other telemetry fields are set")}
-		}
+	if *t == (Telemetry{}) {
 		return nil
 	}
-	errs := match(url, t.CollectorURL, httpURL)
+	errs := validateURL(path.Child("collectorURL"), t.CollectorURL, "the collector to export to, since other telemetry fields are set")
 	if t.Egress == nil {
 		errs = append(errs, field.Required(path.Child("egress"), "where the collector is, so that the NetworkPolicy admits it: cidr or podLabels"))
 	} else {

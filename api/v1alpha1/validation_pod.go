@@ -9,14 +9,16 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-var pinnedImage = regexp.MustCompile(`^[a-zA-Z0-9]([-a-zA-Z0-9.]*[a-zA-Z0-9])?(:[0-9]+)?(/[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*)*` +
-	`(:[a-zA-Z0-9_][-a-zA-Z0-9_.]{0,127})?@sha256:[a-f0-9]{64}$`)
+// pinnedImage is [HOST[:PORT]/]PATH[:TAG]@sha256:HEX, as container runtimes read it.
+var pinnedImage = regexp.MustCompile(`^([a-zA-Z0-9]([-a-zA-Z0-9.]*[a-zA-Z0-9])?(:[0-9]+)?/)?[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*` +
+	`(/[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*)*(:[a-zA-Z0-9_][-a-zA-Z0-9_.]{0,127})?@sha256:[a-f0-9]{64}$`)
 
 func validateImage(path *field.Path, image string) field.ErrorList {
 	const remedy = "pin the image by digest, REPOSITORY[:TAG]@sha256:<64 hex digits>"
@@ -125,6 +127,9 @@ func validateResourceList(path *field.Path, list corev1.ResourceList) field.Erro
 		}
 		if q.Sign() < 0 {
 			errs = append(errs, field.Invalid(p, q.String(), "must not be negative"))
+		}
+		if whole := resource.NewQuantity(q.Value(), q.Format); !overcommitted(name) && whole.Cmp(q) != 0 {
+			errs = append(errs, field.Invalid(p, q.String(), "must be a whole number"))
 		}
 	}
 	return errs
