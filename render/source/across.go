@@ -4,8 +4,9 @@ package source
 
 import (
 	"fmt"
-	"strings"
 
+	"github.com/fleetwright/fleetwright/api/v1alpha1"
+	"github.com/fleetwright/fleetwright/internal/tree"
 	"github.com/fleetwright/fleetwright/render"
 )
 
@@ -33,34 +34,52 @@ func (r *reader) across() {
 			r.clash(doc, first, "spec.storage.bucket", "%s uses %s too, at %s: a bucket, or a prefix of it, belongs to one fleet", first.id, bucket)
 		}
 	}
+	r.rendered()
+}
+
+// rendered refuses objects that a fleet of the input renders to: they would be there twice.
+func (r *reader) rendered() {
+	owners := map[tree.ID]*Document{}
 	for i := range r.documents {
-		r.rendered(&r.documents[i], names)
+		if doc := &r.documents[i]; doc.Fleet != nil {
+			for _, id := range objectsOf(doc.Fleet) {
+				owners[id] = doc
+			}
+		}
+	}
+	for i := range r.documents {
+		doc := &r.documents[i]
+		if doc.replaced {
+			continue
+		}
+		id := doc.id
+		if id.Namespace == "" {
+			id.Namespace = r.opts.Namespace
+		}
+		if fleet := owners[id]; fleet != nil {
+			r.clash(doc, fleet, "metadata.name", "%s, at %s, renders to this object: remove it here, "+
+				"and keep rendered objects in a directory of their own", fleet.id)
+		}
 	}
 }
 
-// rendered refuses an object that has the name of one that a fleet of the input renders to.
-func (r *reader) rendered(doc *Document, fleets places) {
-	if doc.Fleet != nil || doc.replaced {
-		return
+// objectsOf names the objects that a fleet may render to.
+func objectsOf(f v1alpha1.Fleet) []tree.ID {
+	name, peers, routing := f.GetName(), render.PeerServiceName(f.GetName()), render.RoutingName(f.GetName())
+	ids := []tree.ID{
+		{Group: "apps", Kind: "StatefulSet", Name: name}, {Group: "apps", Kind: "Deployment", Name: name},
+		{Group: "policy", Kind: "PodDisruptionBudget", Name: name}, {Group: "networking.k8s.io", Kind: "NetworkPolicy", Name: name},
+		{Kind: "Service", Name: name}, {Kind: "Service", Name: peers},
 	}
-	name := doc.id.Name
-	switch doc.id.Kind {
-	case "Service":
-		name = strings.TrimSuffix(name, "-peers")
-	case "NetworkPolicy", "HTTPRoute", "Ingress":
-		name = strings.TrimSuffix(name, "-routing")
-	case "StatefulSet", "Deployment", "PodDisruptionBudget":
-	default:
-		return
+	if f.Shared().Routing.Enabled() {
+		ids = append(ids, tree.ID{Group: "networking.k8s.io", Kind: "NetworkPolicy", Name: routing},
+			tree.ID{Group: "networking.k8s.io", Kind: "Ingress", Name: routing},
+			tree.ID{Group: "gateway.networking.k8s.io", Kind: "HTTPRoute", Name: routing})
 	}
-	namespace := doc.id.Namespace
-	if namespace == "" {
-		namespace = r.opts.Namespace
+	for i := range ids {
+		ids[i].Namespace = f.GetNamespace()
 	}
-	if fleet := fleets[namespace+"/"+name]; fleet != nil {
-		r.clash(doc, fleet, "metadata.name", "%s, at %s, renders to an object of this name: remove this one, "+
-			"and keep rendered objects in a directory of their own", fleet.id)
-	}
+	return ids
 }
 
 func (r *reader) clash(doc, first *Document, path, format string, args ...any) {

@@ -8,7 +8,6 @@ import (
 	"reflect"
 	"regexp"
 	"strconv"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -18,24 +17,48 @@ import (
 
 // decode fills a typed object from a tree and returns everything that does not fit, each with its place and path: unknown
 // fields, values of another type, and plain scalars that YAML readers disagree on. What fits is filled in all the same.
-func decode(file string, n *tree.Node, into any) Problems {
-	d := decoder{file: file}
+//
+// It also returns the paths of fields that have no value because of that, so that nobody calls them missing: of what did
+// not fit, of values that could not be read in the first place, and of fields that a misspelt one was meant for.
+func decode(file string, n *tree.Node, into any, findings []finding) (problems Problems, unread []string) {
+	d := decoder{file: file, root: reflect.TypeOf(into).Elem(), lost: map[*tree.Node]bool{}}
+	for _, f := range findings {
+		if f.node != nil {
+			d.lost[f.node] = true
+		}
+	}
 	d.value(n, reflect.ValueOf(into).Elem(), "")
-	return d.problems
+	return d.problems, d.unread
 }
 
 type decoder struct {
 	file     string
+	root     reflect.Type
+	lost     map[*tree.Node]bool // what could not be read, and is reported already
 	problems Problems
+	unread   []string
 }
 
 func (d *decoder) fail(n *tree.Node, path, format string, args ...any) {
-	d.problems = append(d.problems, Problem{File: d.file, Pos: n.Pos, Field: path, Message: fmt.Sprintf(format, args...)})
+	d.unread = append(d.unread, path)
+	if len(d.problems) < maxProblems {
+		d.problems = append(d.problems, Problem{File: d.file, Pos: n.Pos, Field: path, Message: fmt.Sprintf(format, args...)})
+	}
+}
+
+// isLost says whether a node stands for a value that could not be read.
+func (d *decoder) isLost(n *tree.Node, path string) bool {
+	if !d.lost[n] {
+		return false
+	}
+	d.unread = append(d.unread, path)
+	return true
 }
 
 // value decodes a node; null leaves the value unset, as the API server does.
 func (d *decoder) value(n *tree.Node, v reflect.Value, path string) {
 	if n.Kind == tree.Null {
+		d.isLost(n, path)
 		return
 	}
 	if v.Kind() == reflect.Pointer {
@@ -88,8 +111,22 @@ func (d *decoder) boolean(n *tree.Node, v reflect.Value, path string) {
 		v.SetBool(n.Text == "true")
 	case n.Kind == tree.String && n.Plain && tree.Ambiguous(n.Text):
 		d.fail(n, path, "%s is a boolean to some YAML readers only: write true or false", n.Text)
+	case n.Kind == tree.String && (n.Text == "true" || n.Text == "false"):
+		d.fail(n, path, "%q is a string, must be a boolean: remove the quotes", n.Text)
 	default:
-		d.fail(n, path, "is %s, must be true or false", n.Kind)
+		d.fail(n, path, "%s, must be true or false", described(n))
+	}
+}
+
+// described says what a node is, with its text where that is short.
+func described(n *tree.Node) string {
+	switch n.Kind {
+	case tree.Null, tree.Map, tree.List:
+		return "is " + n.Kind.String()
+	case tree.String:
+		return strconv.Quote(n.Text) + " is a string"
+	default:
+		return n.Text + " is " + n.Kind.String()
 	}
 }
 
@@ -101,7 +138,7 @@ func (d *decoder) integer(n *tree.Node, v reflect.Value, path string) {
 		d.fail(n, path, "%q is a string, must be a whole number: remove the quotes", n.Text)
 		return
 	case n.Kind != tree.Number:
-		d.fail(n, path, "is %s, must be a whole number", n.Kind)
+		d.fail(n, path, "%s, must be a whole number", described(n))
 		return
 	case !integerText.MatchString(n.Text):
 		d.fail(n, path, "%s is not a plain whole number, and YAML readers disagree on it: write it in decimal digits", n.Text)
@@ -109,7 +146,7 @@ func (d *decoder) integer(n *tree.Node, v reflect.Value, path string) {
 	}
 	x, err := strconv.ParseInt(n.Text, 10, 64)
 	if err != nil || v.OverflowInt(x) {
-		d.fail(n, path, "%s is out of range: at most %d bits", n.Text, v.Type().Bits())
+		d.fail(n, path, "%s is out of range: it must fit into %d bits", n.Text, v.Type().Bits())
 		return
 	}
 	v.SetInt(x)
@@ -139,7 +176,7 @@ var plainNumber = regexp.MustCompile(`^[-+]?(0|[1-9][0-9]*)?(\.[0-9]+)?([eE][-+]
 func (d *decoder) quantity(n *tree.Node, q *resource.Quantity, path string) {
 	text := n.Text
 	if n.Kind != tree.String && n.Kind != tree.Number {
-		d.fail(n, path, "is %s, must be a quantity, such as 500m or 10Gi", n.Kind)
+		d.fail(n, path, "%s, must be a quantity, such as 500m or 10Gi", described(n))
 		return
 	}
 	if n.Kind == tree.Number && !plainNumber.MatchString(text) {
@@ -156,14 +193,16 @@ func (d *decoder) quantity(n *tree.Node, q *resource.Quantity, path string) {
 
 func (d *decoder) list(n *tree.Node, v reflect.Value, path string) {
 	if n.Kind != tree.List {
-		d.fail(n, path, "is %s, must be a list", n.Kind)
+		d.fail(n, path, "%s, must be a list", described(n))
 		return
 	}
 	out := reflect.MakeSlice(v.Type(), len(n.Items), len(n.Items))
 	for i, item := range n.Items {
 		at := path + "[" + strconv.Itoa(i) + "]"
 		if item.Kind == tree.Null {
-			d.fail(item, at, "is null: remove the item or give it a value")
+			if !d.isLost(item, at) {
+				d.fail(item, at, "is null: remove the item or give it a value")
+			}
 			continue
 		}
 		d.value(item, out.Index(i), at)
@@ -173,14 +212,16 @@ func (d *decoder) list(n *tree.Node, v reflect.Value, path string) {
 
 func (d *decoder) mapping(n *tree.Node, v reflect.Value, path string) {
 	if n.Kind != tree.Map {
-		d.fail(n, path, "is %s, must be an object", n.Kind)
+		d.fail(n, path, "%s, must be an object", described(n))
 		return
 	}
 	out := reflect.MakeMapWithSize(v.Type(), len(n.Fields))
 	for _, f := range n.Fields {
 		at := path + "[" + f.Key + "]"
 		if f.Value.Kind == tree.Null {
-			d.fail(f.Value, at, "is null: remove the key or give it a value, \"\" for an empty one")
+			if !d.isLost(f.Value, at) {
+				d.fail(f.Value, at, "is null: remove the key or give it a value, \"\" for an empty one")
+			}
 			continue
 		}
 		value := reflect.New(v.Type().Elem()).Elem()
@@ -192,7 +233,7 @@ func (d *decoder) mapping(n *tree.Node, v reflect.Value, path string) {
 
 func (d *decoder) object(n *tree.Node, v reflect.Value, path string) {
 	if n.Kind != tree.Map {
-		d.fail(n, path, "is %s, must be an object", n.Kind)
+		d.fail(n, path, "%s, must be an object", described(n))
 		return
 	}
 	fields := fieldsOf(v.Type())
@@ -203,21 +244,9 @@ func (d *decoder) object(n *tree.Node, v reflect.Value, path string) {
 		}
 		index, known := fields.index[f.Key]
 		if !known {
-			d.unknown(f, at, fields.names)
+			d.unknown(f, path, fields.names)
 			continue
 		}
 		d.value(f.Value, v.FieldByIndex(index), at)
 	}
-}
-
-func (d *decoder) unknown(f tree.Field, path string, names []string) {
-	message := "unknown field"
-	if near := nearest(f.Key, names); near != "" {
-		message += fmt.Sprintf(", did you mean %q?", near)
-	} else if len(names) <= 12 {
-		message += "; known here: " + strings.Join(names, ", ")
-	} else {
-		message += ": remove it, or move it to where it belongs"
-	}
-	d.problems = append(d.problems, Problem{File: d.file, Pos: f.Pos, Field: path, Message: message})
 }

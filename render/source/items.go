@@ -16,28 +16,27 @@ type Item struct {
 	Node *yaml.Node
 }
 
-// ReadItems reads objects that another tool hands over, as Read does files. Document i of the set is item i. Problems have
-// positions only where the item's file is the standard input, from which the nodes came. Objects that an earlier run rendered may stand beside their fleets.
+// ReadItems reads objects that another tool hands over, as Read does files. Document i of the set is item i; those of other
+// kinds have no Text. Problems have positions only where the item's file is the standard input, from which the nodes came.
+// Objects that an earlier run rendered may stand beside their fleets.
 func ReadItems(items []Item, opts Options) (*Set, error) {
 	r := &reader{opts: opts}
 	for _, item := range items {
 		r.files = append(r.files, item.File)
 		c := &converter{file: item.File, open: map[*yaml.Node]bool{}}
 		n := c.node(item.Node, 0)
-		if len(c.problems) > 0 {
-			r.problems = append(r.problems, c.problems...)
-			continue
-		}
 		before := len(r.documents)
-		r.object(input{name: item.File, item: true}, n, nil)
+		r.object(input{name: item.File, item: true}, n, nil, c.findings)
 		if len(r.documents) == before {
 			r.documents = append(r.documents, Document{File: item.File, Pos: n.Pos})
 		}
 	}
 	r.across()
-	for i := range r.problems {
-		if r.problems[i].File != StdinName {
-			r.problems[i].Pos = tree.Pos{}
+	for _, list := range []Problems{r.problems, r.warnings} {
+		for i := range list {
+			if list[i].File != StdinName {
+				list[i].Pos = tree.Pos{}
+			}
 		}
 	}
 	if len(r.problems) > 0 {

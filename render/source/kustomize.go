@@ -6,13 +6,17 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 
 	"sigs.k8s.io/kustomize/api/konfig"
 	"sigs.k8s.io/kustomize/api/krusty"
+	"sigs.k8s.io/kustomize/api/resmap"
+	"sigs.k8s.io/kustomize/api/resource"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 	"sigs.k8s.io/kustomize/kyaml/openapi"
 
+	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	"github.com/fleetwright/fleetwright/config/kustomize"
 )
 
@@ -31,31 +35,129 @@ func findKustomization(dir string) (string, error) {
 	return found, nil
 }
 
+// buildKustomization runs kustomize in process, with the configuration that fleets need and the restrictions of the
+// kustomize command: no plugins, no files outside the root; and no network.
+func buildKustomization(dir, name string) ([]input, error) {
+	s := &survey{seen: map[string]bool{}}
+	s.directory(dir)
+	if len(s.problems) > 0 {
+		return nil, s.problems
+	}
+	file := filepath.Join(dir, name)
+	objects, err := runKustomize(dir)
+	if err != nil {
+		return nil, &Problem{File: file, Message: "kustomize: " + kustomizeMessage(err)}
+	}
+	inputs := make([]input, 0, len(objects))
+	for _, o := range objects {
+		in := input{name: file, text: o.text, built: true}
+		if o.origin != "" {
+			in.name = fmt.Sprintf("%s (%s)", file, filepath.Join(dir, o.origin))
+		}
+		inputs = append(inputs, in)
+	}
+	if len(inputs) == 0 {
+		inputs = append(inputs, input{name: file, built: true})
+	}
+	return inputs, nil
+}
+
 // kustomizeLock guards kustomize's schema, which is global to the process.
 var kustomizeLock sync.Mutex
 
-// buildKustomization runs kustomize in process, with the configuration that fleets need and the restrictions of the
-// kustomize command: no plugins, no files outside the root.
-func buildKustomization(dir, name string) (_ []input, err error) {
+// built is an object that kustomize made, and the file that it started from, relative to what was built.
+type built struct {
+	text   []byte
+	origin string
+}
+
+func runKustomize(dir string) (objects []built, err error) {
 	kustomizeLock.Lock()
 	defer kustomizeLock.Unlock()
-	file := filepath.Join(dir, name)
 	defer func() {
 		// kustomize panics on some malformed input; a panic here is a problem of the input, not of this process.
 		if p := recover(); p != nil {
-			err = &Problem{File: file, Message: fmt.Sprintf("kustomize cannot build it: %v", p)}
+			err = fmt.Errorf("it cannot build this: %v", p)
 		}
 	}()
+	// A relative path could look like that of a remote repository to kustomize.
+	root, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
+	openapi.ResetOpenAPI()
 	if err := openapi.AddSchema(kustomize.OpenAPI); err != nil {
-		return nil, fmt.Errorf("kustomize schema: %w", err)
+		return nil, fmt.Errorf("schema of fleets: %w", err)
 	}
-	objects, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(configuredFS{filesys.MakeFsOnDisk()}, dir)
+	fs := &configuredFS{FileSystem: filesys.MakeFsOnDisk(), root: root}
+	m, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(fs, root)
 	if err != nil {
-		return nil, &Problem{File: file, Message: "kustomize: " + err.Error()}
+		return nil, err
 	}
-	text, err := objects.AsYaml()
-	if err != nil {
-		return nil, &Problem{File: file, Message: "kustomize: " + err.Error()}
+	origins := make([]string, m.Size())
+	for i, res := range m.Resources() {
+		if origin, err := res.GetOrigin(); err == nil && origin != nil {
+			origins[i] = origin.Path
+		}
 	}
-	return []input{{name: file, text: text, built: true}}, nil
+	if fs.addedOrigins {
+		if err := m.RemoveOriginAnnotations(); err != nil {
+			return nil, err
+		}
+	}
+	return printed(m, origins)
+}
+
+// printed returns the text of each object: a fleet's as it was written and patched, so that it can be read strictly, and
+// what kustomize prints for any other.
+func printed(m resmap.ResMap, origins []string) ([]built, error) {
+	objects := make([]built, m.Size())
+	for i, res := range m.Resources() {
+		objects[i].origin = origins[i]
+		text, err := res.AsYAML()
+		if isFleet(res) {
+			var s string
+			s, err = res.RNode.String()
+			text = []byte(s)
+		}
+		if err != nil {
+			return nil, err
+		}
+		objects[i].text = text
+	}
+	return objects, nil
+}
+
+func isFleet(res *resource.Resource) bool {
+	gvk := res.GetGvk()
+	return gvk.Group == v1alpha1.GroupVersion.Group && gvk.Kind != v1alpha1.KindStorageReservation
+}
+
+// kustomizeMessage is kustomize's error with paths as people write them, and without advice that does not fit.
+func kustomizeMessage(err error) string {
+	message := err.Error()
+	if here, err := os.Getwd(); err == nil {
+		message = relative(message, here)
+		if real, err := filepath.EvalSymlinks(here); err == nil && real != here {
+			message = relative(message, real)
+		}
+	}
+	if strings.Contains(message, "plugins disabled") || strings.Contains(message, "external plugins") {
+		message += "; programs are not run here: run kustomize yourself and give its output to 'fleetwright render -', " +
+			"or let kustomize run 'fleetwright fn'"
+	}
+	return message
+}
+
+// relative makes the paths in a text relative to a directory, up to two above it.
+func relative(text, dir string) string {
+	up := ""
+	for range 3 {
+		if dir == filepath.Dir(dir) {
+			break
+		}
+		text = strings.ReplaceAll(text, dir+string(filepath.Separator), up)
+		up, dir = ".."+string(filepath.Separator)+up, filepath.Dir(dir)
+	}
+	return text
 }

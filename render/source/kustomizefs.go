@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"sigs.k8s.io/kustomize/api/konfig"
+	"sigs.k8s.io/kustomize/api/types"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 	"sigs.k8s.io/yaml"
 
@@ -17,13 +18,17 @@ import (
 // each kustomization lists; this one holds what fleets need, so that nobody has to list it.
 const configurationFile = ".fleetwright-kustomizeconfig.yaml"
 
-// configuredFS is a file system in which every kustomization lists the configuration that fleets need.
+// configuredFS is a file system in which every kustomization lists the configuration that fleets need, and in which the
+// one that is built asks for the origin of each object.
 type configuredFS struct {
 	filesys.FileSystem
+	root string
+	// addedOrigins says that the origins are nobody else's wish.
+	addedOrigins bool
 }
 
 // ReadFile adds the configuration to a kustomization; what cannot be read as one is left to kustomize to complain about.
-func (fs configuredFS) ReadFile(path string) ([]byte, error) {
+func (fs *configuredFS) ReadFile(path string) ([]byte, error) {
 	if filepath.Base(path) == configurationFile {
 		return kustomize.Config, nil
 	}
@@ -40,6 +45,9 @@ func (fs configuredFS) ReadFile(path string) ([]byte, error) {
 		return text, nil
 	}
 	fields["configurations"] = append(list, configurationFile)
+	if filepath.Dir(path) == fs.root {
+		fs.addOrigins(fields)
+	}
 	out, err := yaml.Marshal(fields)
 	if err != nil {
 		return text, nil
@@ -47,8 +55,17 @@ func (fs configuredFS) ReadFile(path string) ([]byte, error) {
 	return out, nil
 }
 
+func (fs *configuredFS) addOrigins(fields map[string]any) {
+	list, ok := fields["buildMetadata"].([]any)
+	if fields["buildMetadata"] != nil && !ok || slices.Contains(list, any(types.OriginAnnotations)) {
+		return
+	}
+	fields["buildMetadata"] = append(list, types.OriginAnnotations)
+	fs.addedOrigins = true
+}
+
 // CleanedAbs finds the configuration in any directory.
-func (fs configuredFS) CleanedAbs(path string) (filesys.ConfirmedDir, string, error) {
+func (fs *configuredFS) CleanedAbs(path string) (filesys.ConfirmedDir, string, error) {
 	if filepath.Base(path) != configurationFile {
 		return fs.FileSystem.CleanedAbs(path)
 	}
@@ -57,11 +74,11 @@ func (fs configuredFS) CleanedAbs(path string) (filesys.ConfirmedDir, string, er
 }
 
 // Exists knows the configuration in any directory.
-func (fs configuredFS) Exists(path string) bool {
+func (fs *configuredFS) Exists(path string) bool {
 	return filepath.Base(path) == configurationFile || fs.FileSystem.Exists(path)
 }
 
 // IsDir knows that the configuration is a file.
-func (fs configuredFS) IsDir(path string) bool {
+func (fs *configuredFS) IsDir(path string) bool {
 	return filepath.Base(path) != configurationFile && fs.FileSystem.IsDir(path)
 }

@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"slices"
 	"syscall"
+
+	"sigs.k8s.io/kustomize/api/konfig"
 )
 
 // maxInput bounds one file.
@@ -44,22 +46,30 @@ func load(paths []string, opts Options) ([]input, error) {
 		default:
 			found, err = loadPath(path)
 		}
-		var p *Problem
-		var several Problems
-		switch {
-		case errors.As(err, &p):
-			problems = append(problems, *p)
-		case errors.As(err, &several):
-			problems = append(problems, several...)
-		case err != nil:
+		wrong := asProblems(err)
+		if err != nil && wrong == nil {
 			return nil, err
 		}
+		problems = append(problems, wrong...)
 		inputs = append(inputs, found...)
 	}
 	if len(problems) > 0 {
 		return nil, problems
 	}
 	return inputs, nil
+}
+
+// asProblems returns the problems that an error lists, nothing for an error of another kind.
+func asProblems(err error) Problems {
+	var one *Problem
+	var several Problems
+	switch {
+	case errors.As(err, &one):
+		return Problems{*one}
+	case errors.As(err, &several):
+		return several
+	}
+	return nil
 }
 
 // Error makes a single problem an error.
@@ -86,46 +96,64 @@ func loadPath(path string) ([]input, error) {
 		return nil, pathError(path, err)
 	}
 	if !info.IsDir() {
+		if slices.Contains(konfig.RecognizedKustomizationFileNames(), filepath.Base(path)) {
+			return nil, &Problem{File: path, Message: "is a kustomization: name its directory, " + filepath.Dir(path)}
+		}
 		in, err := loadFile(path, info)
 		return []input{in}, err
 	}
-	if kustomization, err := findKustomization(path); err != nil || kustomization != "" {
-		if err != nil {
-			return nil, err
-		}
+	kustomization, err := findKustomization(path)
+	switch {
+	case err != nil:
+		return nil, err
+	case kustomization != "":
 		return buildKustomization(path, kustomization)
+	default:
+		return loadDirectory(path)
 	}
-	return loadDirectory(path)
 }
 
+// loadDirectory reads the files of a directory. Hidden ones belong to editors and other tools.
 func loadDirectory(path string) ([]input, error) {
 	entries, err := os.ReadDir(path)
 	if err != nil {
 		return nil, pathError(path, err)
 	}
 	var inputs []input
+	var problems Problems
 	for _, e := range entries {
-		if !slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(e.Name())) {
+		if e.Name()[0] == '.' || !slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(e.Name())) {
 			continue
 		}
-		name := filepath.Join(path, e.Name())
-		info, err := os.Stat(name)
-		if err != nil {
-			return nil, pathError(name, err)
-		}
-		if info.IsDir() {
-			continue
-		}
-		in, err := loadFile(name, info)
-		if err != nil {
+		in, err := loadEntry(filepath.Join(path, e.Name()))
+		wrong := asProblems(err)
+		if err != nil && wrong == nil {
 			return nil, err
 		}
-		inputs = append(inputs, in)
+		problems = append(problems, wrong...)
+		inputs = append(inputs, in...)
 	}
-	if len(inputs) == 0 {
-		return nil, &Problem{File: path, Message: "holds no .yaml, .yml or .json file and no kustomization: name the files, or the right directory"}
+	switch {
+	case len(problems) > 0:
+		return nil, problems
+	case len(inputs) == 0:
+		return nil, &Problem{File: path, Message: "holds no .yaml, .yml or .json file and no kustomization, and directories below it " +
+			"are not read: name the files, or the right directory"}
 	}
 	return inputs, nil
+}
+
+// loadEntry reads an entry of a directory, unless it is a directory itself.
+func loadEntry(name string) ([]input, error) {
+	info, err := os.Stat(name)
+	if err != nil {
+		return nil, pathError(name, err)
+	}
+	if info.IsDir() {
+		return nil, nil
+	}
+	in, err := loadFile(name, info)
+	return []input{in}, err
 }
 
 func loadFile(path string, info fs.FileInfo) (input, error) {
@@ -151,6 +179,9 @@ func loadFile(path string, info fs.FileInfo) (input, error) {
 func pathError(path string, err error) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
+		if target, err := os.Readlink(path); err == nil {
+			return &Problem{File: path, Message: "a symbolic link to " + target + ", which is not there: mend or remove it"}
+		}
 		return &Problem{File: path, Message: "no such file or directory"}
 	case errors.Is(err, syscall.ELOOP):
 		return &Problem{File: path, Message: "a symbolic link that leads back to itself: remove it"}

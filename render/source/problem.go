@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -23,10 +24,11 @@ type Problem struct {
 	Message string   // what is wrong, and what to do
 }
 
-// String is "file:line:column: object: field: message", without the parts that there are none of.
+// String is "file:line:column: object: field: message", without the parts that there are none of, on one line of bounded
+// length that is safe to print on a terminal.
 func (p Problem) String() string {
 	var b strings.Builder
-	b.WriteString(p.File)
+	b.WriteString(printable(p.File))
 	if p.Pos.Line > 0 {
 		fmt.Fprintf(&b, ":%d:%d", p.Pos.Line, p.Pos.Column)
 	}
@@ -37,10 +39,25 @@ func (p Problem) String() string {
 	for _, part := range []string{object, p.Field, p.Message} {
 		if part != "" {
 			b.WriteString(": ")
-			b.WriteString(part)
+			b.WriteString(printable(part))
 		}
 	}
-	return strings.Join(strings.FieldsFunc(b.String(), func(r rune) bool { return r == '\n' || r == '\r' }), " ")
+	return b.String()
+}
+
+// maxPart bounds a part of a problem. What is cut out is the middle: messages name a value, then the remedy.
+const maxPart = 1200
+
+func printable(s string) string {
+	if len(s) > maxPart {
+		s = strings.ToValidUTF8(s[:maxPart/2], "") + " [...] " + strings.ToValidUTF8(s[len(s)-maxPart/2:], "")
+	}
+	s = strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r == '\n' || r == '\r' }), " ")
+	if !strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		return s
+	}
+	quoted := strconv.QuoteToGraphic(s)
+	return strings.NewReplacer(`\"`, `"`, `\\`, `\`).Replace(quoted[1 : len(quoted)-1])
 }
 
 // Problems is an error that lists everything that is wrong with the input, by file and position.
@@ -72,87 +89,4 @@ func (ps Problems) sorted(files []string) Problems {
 // fieldProblem turns a validator's error into a problem at the place of its field, or of the nearest object around it.
 func fieldProblem(file string, root *tree.Node, e *field.Error) Problem {
 	return Problem{File: file, Pos: locate(root, e.Field), Field: e.Field, Message: e.ErrorBody()}
-}
-
-// locate finds the position of a field path, such as spec.env[0].name or spec.resources.limits[cpu]; of a field that is
-// not there it finds the object that lacks it.
-func locate(root *tree.Node, path string) tree.Pos {
-	pos, n := root.Pos, root
-	for _, key := range splitPath(path) {
-		var next *tree.Node
-		if i, err := strconv.Atoi(key); err == nil && n.Kind == tree.List && i < len(n.Items) {
-			next = n.Items[i]
-			pos = next.Pos
-		}
-		for i := range n.Fields {
-			if f := &n.Fields[i]; f.Key == key {
-				next = f.Value
-				pos = f.Pos
-			}
-		}
-		if next == nil {
-			break
-		}
-		n = next
-	}
-	if n.Kind != tree.Map && n.Kind != tree.List && n.Pos.Line > 0 {
-		return n.Pos
-	}
-	return pos
-}
-
-func splitPath(path string) []string {
-	var keys []string
-	for path != "" {
-		switch i := strings.IndexAny(path, ".["); {
-		case path[0] == '[':
-			end := strings.IndexByte(path, ']')
-			if end < 0 {
-				return append(keys, path[1:])
-			}
-			keys, path = append(keys, path[1:end]), path[end+1:]
-		case path[0] == '.':
-			path = path[1:]
-		case i < 0:
-			return append(keys, path)
-		default:
-			keys, path = append(keys, path[:i]), path[i:]
-		}
-	}
-	return keys
-}
-
-// nearest returns the candidate that a misspelt name most likely means, or "".
-func nearest(name string, candidates []string) string {
-	best, bestDistance := "", len(name)/3+2
-	for _, c := range candidates {
-		if strings.EqualFold(name, c) {
-			return c
-		}
-		if d := distance(strings.ToLower(name), strings.ToLower(c)); d < bestDistance {
-			best, bestDistance = c, d
-		}
-	}
-	return best
-}
-
-// distance is the number of single-byte edits between two names (Levenshtein).
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			substitute := diagonal
-			if a[i] != b[j] {
-				substitute++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(substitute, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }

@@ -7,12 +7,9 @@ package source
 import (
 	"fmt"
 	"io"
-	"slices"
-	"strings"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	"github.com/fleetwright/fleetwright/internal/tree"
-	"github.com/fleetwright/fleetwright/render"
 )
 
 // maxProblems bounds what is reported; a file that is not meant for this tool would otherwise fill a terminal.
@@ -74,6 +71,9 @@ func Read(paths []string, opts Options) (*Set, error) {
 	// 2. Read each document, then what concerns several.
 	r := &reader{opts: opts}
 	for _, in := range inputs {
+		if len(r.problems) > 10*maxProblems {
+			break
+		}
 		r.files = append(r.files, in.name)
 		r.read(in)
 	}
@@ -96,213 +96,54 @@ func (r *reader) report() Problems {
 	problems := r.problems.sorted(r.files)
 	if more := len(problems) - maxProblems; more > 0 {
 		last := problems[maxProblems-1]
-		problems = append(problems[:maxProblems], Problem{File: last.File, Message: fmt.Sprintf("and %d more problems", more)})
+		problems = append(problems[:maxProblems], Problem{File: last.File, Message: fmt.Sprintf("and at least %d more problems", more)})
 	}
 	return problems
 }
 
-func (r *reader) fail(p Problem) {
-	if len(r.problems) < 100*maxProblems {
-		r.problems = append(r.problems, p)
-	}
-}
+func (r *reader) fail(problems ...Problem) { r.problems = append(r.problems, problems...) }
 
+// read takes the documents of an input, until there are too many problems to go on.
 func (r *reader) read(in input) {
 	if pos, problem := checkText(in.text); problem != "" {
 		r.fail(Problem{File: in.name, Pos: pos, Message: problem})
 		return
 	}
-	for _, d := range split(in.text) {
+	for d := range split(in.text) {
 		if d.blank() {
 			continue
 		}
-		nodes, problems := parse(in.name, d)
-		if in.built {
-			problems = inKustomization(problems)
+		if len(r.problems) > 10*maxProblems {
+			return
 		}
-		r.problems = append(r.problems, problems...)
+		nodes, findings := parse(in.name, d)
+		if len(nodes) == 0 {
+			r.findings(in, tree.ID{}, findings, false)
+			continue
+		}
+		text := d.body()
+		if len(nodes) > 1 {
+			text = nil
+		}
 		for _, n := range nodes {
-			text := d.body()
-			if len(nodes) > 1 {
-				text = nil
-			}
-			r.object(in, n, text)
+			r.object(in, n, text, findings)
+			findings = nil
 		}
 	}
 }
 
-// object takes one object; text is how it was written, nil where it has to be written anew.
-func (r *reader) object(in input, n *tree.Node, text []byte) {
-	kind, apiVersion := n.GetText("kind"), n.GetText("apiVersion")
-	doc := Document{File: in.name, Pos: n.Pos, root: n}
-	if in.built {
-		doc.Pos = tree.Pos{}
-	}
-	switch {
-	case n.Kind == tree.Null:
-		return
-	case n.Kind != tree.Map:
-		r.fail(Problem{File: in.name, Pos: doc.Pos, Message: fmt.Sprintf("is %s, must be an object: "+
-			"three dashes at the start of a line end a document, even inside a block of text", n.Kind)})
-		return
-	case kind == "" || apiVersion == "":
-		r.fail(Problem{File: in.name, Pos: doc.Pos, Message: "is no Kubernetes object: apiVersion and kind must be set"})
-		return
-	case !in.item && strings.HasSuffix(kind, "List") && n.Get("items") != nil && n.Get("items").Kind == tree.List:
-		for _, item := range n.Get("items").Items {
-			r.object(in, item, nil)
+// findings reports how a document is written, but not what whoever reads it later may decide.
+func (r *reader) findings(in input, object tree.ID, findings []finding, passedOn bool) {
+	for _, f := range findings {
+		if f.repeated || f.lenient && passedOn {
+			continue
 		}
-		return
-	}
-	doc.id = tree.IDOf(n)
-	group, version, _ := strings.Cut(apiVersion, "/")
-	if group != v1alpha1.GroupVersion.Group || kind == v1alpha1.KindStorageReservation {
-		if doc.Text = text; text == nil {
-			doc.Text = tree.AppendYAML(nil, n)
+		if in.built {
+			f.Pos = tree.Pos{}
 		}
-		doc.root, doc.replaced = nil, in.item && isRendered(n)
-		r.documents = append(r.documents, doc)
-		return
-	}
-	if fleet := r.newFleet(doc, n, version, kind); fleet != nil {
-		doc.Fleet = fleet
-		r.fleet(doc, in)
-	}
-}
-
-// newFleet returns an empty fleet of the kind, or nil when there is no such kind or version.
-func (r *reader) newFleet(doc Document, n *tree.Node, version, kind string) v1alpha1.Fleet {
-	if version != v1alpha1.GroupVersion.Version {
-		r.fail(Problem{File: doc.File, Pos: at(doc, n.Get("apiVersion")), Field: "apiVersion",
-			Message: fmt.Sprintf("this version reads %s only", v1alpha1.GroupVersion)})
-		return nil
-	}
-	switch kind {
-	case v1alpha1.KindPersistentFleet:
-		return &v1alpha1.PersistentFleet{}
-	case v1alpha1.KindBucketFleet:
-		return &v1alpha1.BucketFleet{}
-	}
-	message := fmt.Sprintf("there is no kind %s in %s", kind, v1alpha1.GroupVersion)
-	if near := nearest(kind, []string{v1alpha1.KindBucketFleet, v1alpha1.KindPersistentFleet, v1alpha1.KindStorageReservation}); near != "" {
-		message += fmt.Sprintf(", did you mean %q?", near)
-	}
-	r.fail(Problem{File: doc.File, Pos: at(doc, n.Get("kind")), Field: "kind", Message: message})
-	return nil
-}
-
-func at(doc Document, n *tree.Node) tree.Pos {
-	if doc.Pos.Line == 0 {
-		return tree.Pos{}
-	}
-	return n.Pos
-}
-
-// fleet decodes and validates a fleet, and keeps it even when it is wrong, so that problems with other fleets show too.
-func (r *reader) fleet(doc Document, in input) {
-	r.dropServerFields(&doc)
-	if warning := render.DisableSubstitution(doc.root); warning != "" {
-		r.warnings = append(r.warnings, Problem{File: doc.File, Pos: doc.Pos, Object: doc.id, Message: warning})
-	}
-	problems := decode(doc.File, doc.root, doc.Fleet)
-	if doc.Fleet.GetNamespace() == "" && r.opts.Namespace != "" {
-		doc.Fleet.SetNamespace(r.opts.Namespace)
-		setNamespace(doc.root, r.opts.Namespace)
-		doc.id.Namespace = r.opts.Namespace
-	}
-	problems = append(problems, r.validate(&doc, problems)...)
-	if in.built {
-		problems = inKustomization(problems)
-	}
-	if in.built || in.item {
-		for i := range problems {
-			problems[i].Object = doc.id
+		if in.built || in.item {
+			f.Object = object
 		}
+		r.fail(f.Problem)
 	}
-	r.problems = append(r.problems, problems...)
-	doc.Text = tree.AppendYAML(nil, arrange(doc.root))
-	doc.root = locations(doc.root)
-	r.documents = append(r.documents, doc)
-}
-
-// validate returns the validator's errors, less those about fields that could not be read in the first place.
-func (r *reader) validate(doc *Document, unread Problems) Problems {
-	var problems Problems
-	for _, e := range doc.Fleet.Validate() {
-		if !slices.ContainsFunc(unread, func(p Problem) bool { return p.Field != "" && strings.HasPrefix(e.Field, p.Field) }) {
-			problems = append(problems, fieldProblem(doc.File, doc.root, e))
-		}
-	}
-	if doc.Fleet.GetNamespace() == "" {
-		problems = append(problems, Problem{File: doc.File, Pos: locate(doc.root, "metadata.namespace"), Field: "metadata.namespace",
-			Message: "Required value: the namespace is part of the fleet's identity: set it here, with --namespace, or with ARGOCD_APP_NAMESPACE"})
-	}
-	return problems
-}
-
-// inKustomization takes away positions: they are of text that only exists in memory.
-func inKustomization(problems Problems) Problems {
-	for i := range problems {
-		problems[i].Pos = tree.Pos{}
-	}
-	return problems
-}
-
-// serverFields are what kubectl get prints and no file should hold.
-var serverFields = []string{"uid", "resourceVersion", "generation", "creationTimestamp", "managedFields", "selfLink",
-	"deletionTimestamp", "deletionGracePeriodSeconds"}
-
-// dropServerFields removes status and metadata of the API server, with a warning for each.
-func (r *reader) dropServerFields(doc *Document) {
-	drop := func(n *tree.Node, prefix string, keys ...string) *tree.Node {
-		return n.Filter(func(key string, value *tree.Node) bool {
-			if !slices.Contains(keys, key) {
-				return true
-			}
-			if value.Kind != tree.Null {
-				r.warnings = append(r.warnings, Problem{File: doc.File, Pos: at(*doc, value), Field: prefix + key,
-					Message: "left out: only the API server and the healer set it; remove it from the file"})
-			}
-			return false
-		})
-	}
-	doc.root = drop(doc.root, "", "status").Replace("metadata", func(m *tree.Node) *tree.Node {
-		return drop(m, "metadata.", serverFields...)
-	})
-}
-
-func setNamespace(root *tree.Node, namespace string) {
-	if m := root.Get("metadata"); m != nil && m.Kind == tree.Map {
-		m.Set("namespace", tree.Str(namespace))
-	}
-}
-
-// arrange puts the fields of an object in the usual order and leaves everything below as it was written.
-func arrange(root *tree.Node) *tree.Node {
-	out := *root
-	out.Fields = nil
-	order := []string{"apiVersion", "kind", "metadata", "spec"}
-	for _, key := range order {
-		if value := root.Get(key); value != nil {
-			out.Set(key, value)
-		}
-	}
-	for _, f := range root.Fields {
-		if !slices.Contains(order, f.Key) {
-			out.Fields = append(out.Fields, f)
-		}
-	}
-	return &out
-}
-
-// locations keeps the few nodes whose positions are needed once a fleet is read.
-func locations(root *tree.Node) *tree.Node {
-	keep := func(n *tree.Node, keys ...string) *tree.Node {
-		return n.Filter(func(key string, _ *tree.Node) bool { return slices.Contains(keys, key) })
-	}
-	return keep(root, "metadata", "spec").
-		Replace("metadata", func(n *tree.Node) *tree.Node { return keep(n, "name", "namespace") }).
-		Replace("spec", func(n *tree.Node) *tree.Node {
-			return keep(n, "identity", "storage").Replace("storage", func(n *tree.Node) *tree.Node { return keep(n, "bucket") })
-		})
 }

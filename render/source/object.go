@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package source
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/fleetwright/fleetwright/api/v1alpha1"
+	"github.com/fleetwright/fleetwright/internal/tree"
+	"github.com/fleetwright/fleetwright/render"
+)
+
+// object takes one object. Text is how it was written, nil where it has to be written anew; findings have paths in n.
+func (r *reader) object(in input, n *tree.Node, text []byte, findings []finding) {
+	if n.Kind == tree.Null && len(findings) == 0 {
+		return
+	}
+	doc := Document{File: in.name, Pos: n.Pos}
+	if in.built {
+		doc.Pos = tree.Pos{}
+	}
+	if problem := notAnObject(n); problem != "" {
+		r.findings(in, tree.ID{}, findings, false)
+		if n.Kind != tree.Null {
+			r.fail(Problem{File: in.name, Pos: doc.Pos, Message: problem})
+		}
+		return
+	}
+	if items := n.Get("items"); !in.item && strings.HasSuffix(n.GetText("kind"), "List") && items != nil && items.Kind == tree.List {
+		r.list(in, items.Items, findings)
+		return
+	}
+	doc.id = tree.IDOf(n)
+	if problem := r.kind(&doc, n); problem != nil {
+		r.findings(in, doc.id, findings, false)
+		r.fail(*problem)
+		return
+	}
+	if doc.Fleet == nil {
+		r.findings(in, doc.id, findings, text != nil || in.item)
+		if doc.Text = text; text == nil && !in.item {
+			doc.Text = tree.AppendYAML(nil, n)
+		}
+		doc.root, doc.replaced = locations(n), in.item && isRendered(n)
+		r.documents = append(r.documents, doc)
+		return
+	}
+	r.findings(in, doc.id, findings, false)
+	doc.root = n
+	r.fleet(doc, in, findings)
+}
+
+// notAnObject says what is wrong with a document that is no Kubernetes object, and returns "" for one that is.
+func notAnObject(n *tree.Node) string {
+	apiVersion, kind := n.GetText("apiVersion"), n.GetText("kind")
+	switch {
+	case n.Kind == tree.List:
+		return "is a list, must be an object: list objects under items of a kind: List, or write each as a document of its own"
+	case n.Kind != tree.Map:
+		return fmt.Sprintf("is %s, must be an object: three dashes at the start of a line end a document, even inside a block of text", n.Kind)
+	case apiVersion == "" && kind == "":
+		return "is no Kubernetes object, apiVersion and kind are missing: remove it, or name only files that hold objects"
+	case apiVersion == "":
+		return "apiVersion is missing: write which API the " + kind + " belongs to, such as " + v1alpha1.GroupVersion.String()
+	case kind == "":
+		return "kind is missing: write what this is, such as " + v1alpha1.KindPersistentFleet
+	}
+	return ""
+}
+
+// list takes the items of a list, each with the findings below it.
+func (r *reader) list(in input, items []*tree.Node, findings []finding) {
+	for i, item := range items {
+		path := fmt.Sprintf("items[%d]", i)
+		var own []finding
+		findings = slices.DeleteFunc(findings, func(f finding) bool {
+			if !within(f.Field, path) {
+				return false
+			}
+			f.Field = strings.TrimPrefix(strings.TrimPrefix(f.Field, path), ".")
+			own = append(own, f)
+			return true
+		})
+		r.object(in, item, nil, own)
+	}
+	r.findings(in, tree.ID{}, findings, false)
+}
+
+// kind gives a document the empty fleet that it holds, if any. It refuses what is a fleet in all but name.
+func (r *reader) kind(doc *Document, n *tree.Node) *Problem {
+	problem := func(key, format string, args ...any) *Problem {
+		return &Problem{File: doc.File, Pos: at(doc, n.Get(key)), Field: key, Message: fmt.Sprintf(format, args...)}
+	}
+	apiVersion, kind := n.GetText("apiVersion"), doc.id.Kind
+	ours := doc.id.Group == v1alpha1.GroupVersion.Group
+	switch {
+	case doc.id.Group == "kustomize.config.k8s.io":
+		return problem("kind", "is for kustomize and not for a cluster: name the directory of the kustomization instead of its file")
+	case !ours && (kind == v1alpha1.KindPersistentFleet || kind == v1alpha1.KindBucketFleet):
+		return problem("apiVersion", "%s has no kind %s: write %s", apiVersion, kind, v1alpha1.GroupVersion)
+	case ours && apiVersion != v1alpha1.GroupVersion.String():
+		return problem("apiVersion", "%s is not known to this version of fleetwright: write %s", apiVersion, v1alpha1.GroupVersion)
+	case !ours, kind == v1alpha1.KindStorageReservation:
+		return nil
+	case kind == v1alpha1.KindPersistentFleet:
+		doc.Fleet = &v1alpha1.PersistentFleet{}
+		return nil
+	case kind == v1alpha1.KindBucketFleet:
+		doc.Fleet = &v1alpha1.BucketFleet{}
+		return nil
+	}
+	kinds := []string{v1alpha1.KindBucketFleet, v1alpha1.KindPersistentFleet, v1alpha1.KindStorageReservation}
+	if near := nearest(kind, kinds); near != "" {
+		return problem("kind", "there is no kind %s in %s, did you mean %q?", kind, v1alpha1.GroupVersion, near)
+	}
+	return problem("kind", "there is no kind %s in %s, only %s", kind, v1alpha1.GroupVersion, strings.Join(kinds, ", "))
+}
+
+func at(doc *Document, n *tree.Node) tree.Pos {
+	if doc.Pos.Line == 0 {
+		return tree.Pos{}
+	}
+	return n.Pos
+}
+
+// fleet decodes and validates a fleet, and keeps it even when it is wrong, so that problems with other fleets show too.
+func (r *reader) fleet(doc Document, in input, findings []finding) {
+	r.dropServerFields(&doc, in)
+	if warning := render.DisableSubstitution(doc.root); warning != "" {
+		r.warnings = append(r.warnings, Problem{File: doc.File, Pos: doc.Pos, Object: doc.id, Message: warning})
+	}
+	problems, unread := decode(doc.File, doc.root, doc.Fleet, findings)
+	if doc.Fleet.GetNamespace() == "" && r.opts.Namespace != "" && !slices.Contains(unread, "metadata.namespace") {
+		doc.Fleet.SetNamespace(r.opts.Namespace)
+		setNamespace(doc.root, r.opts.Namespace)
+		doc.id.Namespace = r.opts.Namespace
+	}
+	problems = append(problems, validate(&doc, unread)...)
+	for i := range problems {
+		if in.built {
+			problems[i].Pos = tree.Pos{}
+		}
+		if in.built || in.item {
+			problems[i].Object = doc.id
+		}
+	}
+	r.fail(problems...)
+	doc.Text = tree.AppendYAML(nil, arrange(doc.root))
+	doc.root = locations(doc.root)
+	r.documents = append(r.documents, doc)
+}
+
+// validate returns the validator's errors, less those about fields that could not be read in the first place.
+func validate(doc *Document, unread []string) Problems {
+	errs := doc.Fleet.Validate()
+	if doc.Fleet.GetNamespace() == "" {
+		errs = append(errs, field.Required(field.NewPath("metadata", "namespace"),
+			"the namespace is part of the fleet's identity: set it here, with --namespace, or with ARGOCD_APP_NAMESPACE"))
+	}
+	var problems Problems
+	for _, e := range errs {
+		if !slices.ContainsFunc(unread, func(path string) bool { return within(e.Field, path) }) {
+			problems = append(problems, fieldProblem(doc.File, doc.root, e))
+		}
+	}
+	return problems
+}

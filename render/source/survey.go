@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package source
+
+import (
+	"bytes"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+
+	"sigs.k8s.io/kustomize/api/types"
+
+	"github.com/fleetwright/fleetwright/internal/tree"
+)
+
+// A survey reads the kustomizations that a build is going to read. It says what is wrong in terms of file, line and field,
+// and it refuses whatever kustomize would fetch: rendering depends on nothing but the files at hand.
+type survey struct {
+	seen     map[string]bool
+	problems Problems
+}
+
+// directory surveys a kustomization and what it leads to. It reports whether there is one.
+func (s *survey) directory(dir string) bool {
+	real, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		real = dir
+	}
+	if real, err = filepath.Abs(real); err != nil || s.seen[real] {
+		return true
+	}
+	s.seen[real] = true
+	name, err := findKustomization(dir)
+	if err != nil {
+		s.problems = append(s.problems, asProblems(err)...)
+		return true
+	}
+	if name == "" {
+		return false
+	}
+	file := filepath.Join(dir, name)
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return true // kustomize says it
+	}
+	k := &surveyed{survey: s, file: file, dir: dir}
+	if pos, problem := checkText(text); problem != "" {
+		k.fail(pos, "", "%s", problem)
+		return true
+	}
+	for d := range split(text) {
+		if d.blank() {
+			continue
+		}
+		nodes, findings := parse(file, d)
+		for _, f := range findings {
+			if !f.lenient && !f.repeated {
+				s.problems = append(s.problems, f.Problem)
+			}
+		}
+		for _, n := range nodes {
+			k.kustomization(n)
+		}
+	}
+	return true
+}
+
+// surveyed is one kustomization, or a file beside it.
+type surveyed struct {
+	*survey
+	file, dir string
+	inline    tree.Pos // of the text that is surveyed, where it is part of a kustomization
+}
+
+func (k *surveyed) fail(pos tree.Pos, path, format string, args ...any) {
+	if k.inline.Line > 0 {
+		pos = k.inline
+	}
+	k.problems = append(k.problems, Problem{File: k.file, Pos: pos, Field: path, Message: fmt.Sprintf(format, args...)})
+}
+
+func (k *surveyed) kustomization(n *tree.Node) {
+	known := fieldsOf(reflect.TypeFor[types.Kustomization]()).names
+	for _, f := range n.Fields {
+		switch {
+		case !slices.ContainsFunc(known, func(name string) bool { return strings.EqualFold(name, f.Key) }):
+			message := "unknown field"
+			if near := nearest(f.Key, known); near != "" {
+				message += fmt.Sprintf(", did you mean %q?", near)
+			}
+			k.fail(f.Pos, f.Key, "%s", message)
+		case strings.HasPrefix(f.Key, "helmChart") && len(f.Value.Items) > 0:
+			k.fail(f.Pos, f.Key, "needs helm, which is not run here: render the chart to a file, and list that under resources")
+		default:
+			k.value(f.Key, f.Value, trail{{key: f.Key}})
+		}
+	}
+}
+
+// pathKeys are the fields of kustomizations, and of the configuration of built-in plugins, that hold paths.
+var pathKeys = []string{"resources", "bases", "components", "crds", "configurations", "generators", "transformers",
+	"validators", "patchesStrategicMerge", "path", "paths", "files", "envs", "env", "targetFilePath", "valuesFile",
+	"additionalValuesFiles"}
+
+// value looks for paths in a field and below it.
+func (k *surveyed) value(key string, n *tree.Node, at trail) {
+	isPath := slices.Contains(pathKeys, key)
+	switch {
+	case n.Kind == tree.String && isPath:
+		k.entry(n, at)
+	case n.Kind == tree.Map:
+		for _, f := range n.Fields {
+			k.value(f.Key, f.Value, append(at[:len(at):len(at)], step{key: f.Key}))
+		}
+	case n.Kind == tree.List:
+		for i, item := range n.Items {
+			below := append(at[:len(at):len(at)], step{index: i, list: true})
+			if item.Kind == tree.String {
+				k.value(key, item, below)
+			} else {
+				k.value("", item, below)
+			}
+		}
+	}
+}
+
+// entry checks one path. Text of several lines is the file itself.
+func (k *surveyed) entry(n *tree.Node, at trail) {
+	path := n.Text
+	if strings.Contains(path, "\n") {
+		inline := *k
+		inline.inline = n.Pos
+		inline.plugins([]byte(path))
+		return
+	}
+	if field := at[0].key; field == "configMapGenerator" || field == "secretGenerator" {
+		path = path[strings.IndexByte(path, '=')+1:]
+	}
+	if remote(path) {
+		k.fail(n.Pos, at.String(), "%s is remote, and nothing is fetched here: keep a copy beside this file", path)
+		return
+	}
+	if !namesFile(at) {
+		return
+	}
+	file := path
+	if !filepath.IsAbs(file) {
+		file = filepath.Join(k.dir, path)
+	}
+	info, err := os.Stat(file)
+	switch {
+	case err != nil:
+		for _, p := range asProblems(pathError(file, err)) {
+			k.fail(n.Pos, at.String(), "%s: %s", p.File, p.Message)
+		}
+	case info.IsDir():
+		if !k.directory(file) {
+			k.fail(n.Pos, at.String(), "%s is a directory without a kustomization: add one, or list its files", file)
+		}
+	case !inside(k.dir, file):
+		k.fail(n.Pos, at.String(), "%s is outside the directory of this file, where kustomize reads none: move it below, "+
+			"or give it a kustomization of its own and list its directory", file)
+	case slices.Contains(pluginFields, at[0].key):
+		if text, err := os.ReadFile(file); err == nil {
+			(&surveyed{survey: k.survey, file: file, dir: k.dir}).plugins(text)
+		}
+	}
+}
+
+// pluginFields list files that configure plugins.
+var pluginFields = []string{"generators", "transformers", "validators"}
+
+// plugins surveys the configuration of built-in plugins, which may name files, too.
+func (k *surveyed) plugins(text []byte) {
+	if !bytes.Contains(text, []byte("builtin")) {
+		return
+	}
+	for d := range split(text) {
+		nodes, _ := parse(k.file, d)
+		for _, n := range nodes {
+			k.value("", n, trail{{key: n.GetText("kind")}})
+		}
+	}
+}
+
+// namesFile says whether a path of a kustomization names a file or a directory that must be there.
+func namesFile(at trail) bool {
+	switch at[0].key {
+	case "resources", "bases", "components", "crds", "configurations", "generators", "transformers", "validators",
+		"patchesStrategicMerge":
+		return len(at) == 2
+	case "patches", "patchesJson6902", "replacements":
+		return len(at) == 3 && at[2].key == "path"
+	case "openapi":
+		return len(at) == 2
+	case "configMapGenerator", "secretGenerator":
+		return true
+	}
+	return false
+}
+
+// remoteSource matches what kustomize would fetch: URLs, and repositories as Git writes them.
+var remoteSource = regexp.MustCompile(`(?i)^(git::)?([a-z][-+.a-z0-9]*://|[a-z][-a-z0-9]*@|github\.com[/:])`)
+
+func remote(path string) bool { return remoteSource.MatchString(path) }
+
+// inside says whether a file is in a directory or below it, symbolic links followed.
+func inside(dir, file string) bool {
+	real := func(path string) string {
+		if followed, err := filepath.EvalSymlinks(path); err == nil {
+			path = followed
+		}
+		if abs, err := filepath.Abs(path); err == nil {
+			path = abs
+		}
+		return path
+	}
+	relative, err := filepath.Rel(real(dir), real(file))
+	return err == nil && fs.ValidPath(filepath.ToSlash(relative))
+}
