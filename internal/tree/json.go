@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -34,7 +35,7 @@ func FromJSON(raw []byte) (*Node, error) {
 
 // FromJSONStream reads JSON values that follow each other, with the position of each value and key.
 func FromJSONStream(raw []byte) ([]*Node, error) {
-	r := &jsonReader{dec: json.NewDecoder(bytes.NewReader(raw)), raw: raw, line: 1}
+	r := &jsonReader{dec: json.NewDecoder(bytes.NewReader(raw)), raw: raw, line: 1, column: 1}
 	r.dec.UseNumber()
 	var nodes []*Node
 	for {
@@ -59,8 +60,8 @@ func FromJSONStream(raw []byte) ([]*Node, error) {
 type jsonReader struct {
 	dec *json.Decoder
 	raw []byte
-	// line and lineStart describe offset at, so that positions cost one pass in all.
-	line, lineStart, at int
+	// line and column describe offset at, so that positions cost one pass in all.
+	line, column, at int
 }
 
 // next returns the next token and where it starts.
@@ -76,11 +77,14 @@ func (r *jsonReader) next() (json.Token, Pos, error) {
 
 func (r *jsonReader) pos(offset int) Pos {
 	for ; r.at < offset; r.at++ {
-		if r.raw[r.at] == '\n' {
-			r.line, r.lineStart = r.line+1, r.at+1
+		switch c := r.raw[r.at]; {
+		case c == '\n':
+			r.line, r.column = r.line+1, 1
+		case utf8.RuneStart(c):
+			r.column++
 		}
 	}
-	return PosAt(r.line, 1+utf8.RuneCount(r.raw[r.lineStart:offset]))
+	return PosAt(r.line, r.column)
 }
 
 func (r *jsonReader) value(token json.Token, pos Pos, depth int) (*Node, error) {
@@ -228,12 +232,13 @@ func simple(s string) bool {
 	return true
 }
 
-// printable is what YAML allows outside quotes, less what editors and terminals hide.
+// printable is what YAML allows outside quotes, less what editors and terminals hide or reorder: a reviewer should see
+// what a file says.
 func printable(r rune) bool {
 	switch {
-	case r < 0x20, r >= 0x7f && r < 0xa0, r == '\u2028', r == '\u2029', r == '\ufeff', r == utf8.RuneError, r >= 0xfffe && r <= 0xffff:
+	case r < 0x20, r >= 0x7f && r < 0xa0, r == '\u2028', r == '\u2029', r == utf8.RuneError, r == 0xfffe, r == 0xffff:
 		return false
 	default:
-		return r <= 0xffff || r >= 0x10000
+		return r < 0xa0 || r > 0xffff || !unicode.Is(unicode.Cf, r)
 	}
 }

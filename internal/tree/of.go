@@ -3,6 +3,7 @@
 package tree
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"reflect"
@@ -15,10 +16,11 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// Of returns the tree of a typed object: fields in the order of the struct, apiVersion before kind, map keys sorted,
-// quantities canonical, unset fields left out. Structs tagged omitempty are left out when zero, unlike in encoding/json.
-// Types with a MarshalJSON of their own are taken at its word. It panics on what JSON cannot hold, such as a channel:
-// that is a mistake in a type, never in a value.
+// Of returns the tree of a typed object: fields in the order of the struct, apiVersion before kind, map keys sorted, unset
+// fields left out. Unlike encoding/json it leaves out structs tagged omitempty that hold nothing, gives a nil list or map that is not
+// tagged so as an empty one, and spells quantities in canonical form, however they were written. Types with a MarshalJSON
+// of their own are taken at its word. It panics on what objects cannot hold, such as a channel or a fraction: that is a
+// mistake in a type, never in a value.
 func Of(v any) *Node {
 	b := builder{stack: make([]Field, 0, 64)}
 	return b.of(reflect.ValueOf(v))
@@ -89,6 +91,9 @@ func (b *builder) of(v reflect.Value) *Node {
 }
 
 func (b *builder) ofSlice(v reflect.Value) *Node {
+	if v.Type().Elem().Kind() == reflect.Uint8 {
+		return b.node(String, base64.StdEncoding.EncodeToString(v.Bytes()))
+	}
 	n := b.node(List, "")
 	n.Items = make([]*Node, v.Len())
 	for i := range n.Items {
@@ -121,7 +126,11 @@ func (b *builder) ofStruct(v reflect.Value) *Node {
 		if f.omit && empty(value) {
 			continue
 		}
-		b.stack = append(b.stack, Field{Key: f.name, Value: b.of(value)})
+		n := b.of(value)
+		if f.omit && n.Kind == Map && len(n.Fields) == 0 && value.Kind() == reflect.Struct {
+			continue
+		}
+		b.stack = append(b.stack, Field{Key: f.name, Value: n})
 	}
 	return b.object(height)
 }
@@ -139,7 +148,7 @@ func empty(v reflect.Value) bool {
 func (b *builder) ofMarshaler(v reflect.Value) *Node {
 	switch x := v.Interface().(type) {
 	case resource.Quantity:
-		return b.node(String, x.String())
+		return b.node(String, Canonical(x))
 	case intstr.IntOrString:
 		if x.Type == intstr.Int {
 			return b.node(Number, strconv.Itoa(int(x.IntVal)))
@@ -155,6 +164,14 @@ func (b *builder) ofMarshaler(v reflect.Value) *Node {
 		panic(fmt.Sprintf("tree: %s: %v", v.Type(), err))
 	}
 	return n
+}
+
+// Canonical spells a quantity in the one way that its value and format have. Its own String repeats some spellings as they
+// were read, such as 1.500 for 1500m.
+func Canonical(q resource.Quantity) string {
+	var space [32]byte
+	number, suffix := q.CanonicalizeBytes(space[:0])
+	return string(number) + string(suffix)
 }
 
 // A plan lists the JSON fields of a struct, embedded ones in place.

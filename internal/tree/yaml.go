@@ -4,6 +4,7 @@ package tree
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -18,11 +19,14 @@ func AppendYAML(b []byte, n *Node) []byte {
 	case n.Kind == List && len(n.Items) > 0:
 		w.items(n, 0)
 	default:
-		w.scalar(n, 0)
+		w.scalar(n, 2) // a block is indented even at the top
 		w.b = append(w.b, '\n')
 	}
 	return w.b
 }
+
+// maxSimpleKey is how far readers look ahead for the colon of a key, in bytes.
+const maxSimpleKey = 1024
 
 type yamlWriter struct {
 	b []byte
@@ -40,7 +44,12 @@ func (w *yamlWriter) fields(n *Node, column int) {
 		if i > 0 {
 			w.indent(column)
 		}
+		at := len(w.b)
 		w.b = appendString(w.b, f.Key)
+		if len(w.b)-at > maxSimpleKey {
+			w.b = append(slices.Insert(w.b, at, '?', ' '), '\n')
+			w.indent(column)
+		}
 		w.b = append(w.b, ':')
 		w.value(f.Value, column)
 	}
@@ -159,7 +168,9 @@ func Ambiguous(s string) bool {
 	}
 	switch c := s[0]; {
 	case c >= '0' && c <= '9', c == '-', c == '+', c == '.':
-		return numberLike().MatchString(s)
+		// Some readers drop underscores wherever they stand before they look at a number.
+		return numberLike().MatchString(s) ||
+			strings.Contains(s, "_") && numberLike().MatchString(strings.ReplaceAll(s, "_", ""))
 	case strings.IndexByte("nNyYtTfFoO~<=", c) >= 0 && len(s) <= 5:
 		return words[strings.ToLower(s)]
 	default:
