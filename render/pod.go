@@ -6,6 +6,7 @@ import (
 	"maps"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
@@ -110,11 +111,21 @@ func (p *plan) container() corev1.Container {
 
 // resources of the container; a BucketFleet's temporary disk counts as ephemeral storage.
 func (p *plan) resources() corev1.ResourceRequirements {
-	r := p.spec.Resources
+	r := corev1.ResourceRequirements{Requests: stored(p.spec.Resources.Requests), Limits: stored(p.spec.Resources.Limits)}
 	if b, ok := p.fleet.(*v1alpha1.BucketFleet); ok {
-		r.Requests, r.Limits = maps.Clone(r.Requests), maps.Clone(r.Limits)
-		r.Requests[corev1.ResourceEphemeralStorage] = *b.Spec.Storage.Size
-		r.Limits[corev1.ResourceEphemeralStorage] = *b.Spec.Storage.Size
+		disk := stored(corev1.ResourceList{corev1.ResourceEphemeralStorage: *b.Spec.Storage.Size})
+		maps.Copy(r.Requests, disk)
+		maps.Copy(r.Limits, disk)
 	}
 	return r
+}
+
+// stored rounds quantities up to thousandths, as the API server does before it stores them.
+func stored(list corev1.ResourceList) corev1.ResourceList {
+	out := make(corev1.ResourceList, len(list))
+	for name, q := range list {
+		q.RoundUp(resource.Milli)
+		out[name] = q
+	}
+	return out
 }

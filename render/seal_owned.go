@@ -120,11 +120,21 @@ func dropEmpty(n *tree.Node, keys ...string) *tree.Node {
 	})
 }
 
-// canonicalQuantity spells a quantity as the API server does; what is no quantity stays as it is.
+// maxExponent is how many characters the exponent of a quantity may have: 1e999999999 with enough digits before it takes
+// minutes to read.
+const maxExponent = 3
+
+// canonicalQuantity spells a quantity as render does; what is no quantity stays as it is.
 func canonicalQuantity(n *tree.Node) *tree.Node {
-	q, err := resource.ParseQuantity(n.Text)
-	if err != nil || n.Kind != tree.String && n.Kind != tree.Number {
+	if n.Kind != tree.String && n.Kind != tree.Number {
 		return n
 	}
-	return tree.Str(q.String())
+	if e := strings.IndexAny(n.Text, "eE"); len(n.Text) > 100 || e >= 0 && len(n.Text)-e-1 > maxExponent {
+		return n
+	}
+	q, err := resource.ParseQuantity(n.Text)
+	if err != nil {
+		return n
+	}
+	return tree.Str(tree.Canonical(q))
 }

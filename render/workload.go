@@ -67,7 +67,7 @@ func (p *plan) claimTemplate(f *v1alpha1.PersistentFleet) corev1.PersistentVolum
 		Spec: corev1.PersistentVolumeClaimSpec{
 			AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOncePod},
 			Resources: corev1.VolumeResourceRequirements{
-				Requests: corev1.ResourceList{corev1.ResourceStorage: *f.Spec.Storage.Size},
+				Requests: stored(corev1.ResourceList{corev1.ResourceStorage: *f.Spec.Storage.Size}),
 			},
 			StorageClassName: ptrTo(f.Spec.Storage.StorageClassName),
 			VolumeMode:       ptrTo(corev1.PersistentVolumeFilesystem),

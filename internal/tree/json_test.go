@@ -108,11 +108,11 @@ func TestJSONErrors(t *testing.T) {
 func TestLongLinesOfJSON(t *testing.T) {
 	var text bytes.Buffer
 	text.WriteString(`[`)
-	for i := range 200_000 {
+	for i := range 100_000 {
 		fmt.Fprintf(&text, `{"name":"value %d"},`, i)
 	}
 	text.WriteString(`0]`)
 	n, err := tree.FromJSON(text.Bytes())
 	require.NoError(t, err)
-	require.Equal(t, int32(text.Len()-1), n.Items[200_000].Pos.Column)
+	require.Equal(t, int32(text.Len()-1), n.Items[100_000].Pos.Column)
 }

@@ -166,10 +166,15 @@ func (b *builder) ofMarshaler(v reflect.Value) *Node {
 	return n
 }
 
-// Canonical spells a quantity in the one way that its value and format have. Its own String repeats some spellings as they
-// were read, such as 1.500 for 1500m.
+// Canonical spells a quantity in the one way that its value and base have. Its own String repeats some spellings as they
+// were read, such as 1.500 for 1500m. Exponents become suffixes: tools that read YAML and send JSON write 1e3 as 1000.
 func Canonical(q resource.Quantity) string {
 	var space [32]byte
+	if q.Format == resource.DecimalExponent {
+		if _, exponent := q.AsCanonicalBytes(space[:0]); exponent >= -9 && exponent <= 18 {
+			q.Format = resource.DecimalSI
+		}
+	}
 	number, suffix := q.CanonicalizeBytes(space[:0])
 	return string(number) + string(suffix)
 }

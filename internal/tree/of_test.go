@@ -61,8 +61,9 @@ func TestOf(t *testing.T) {
 		},
 		"quantities": {
 			corev1.ResourceList{"a": resource.MustParse("1.500"), "b": resource.MustParse("1024Mi"), "c": resource.MustParse("1000m"),
-				"d": resource.MustParse("0.5Gi"), "e": resource.MustParse("+2"), "f": resource.MustParse("1e3"), "g": resource.MustParse("0Gi")},
-			"a: 1500m\nb: 1Gi\nc: \"1\"\nd: 512Mi\ne: \"2\"\nf: \"1e3\"\ng: \"0\"\n",
+				"d": resource.MustParse("0.5Gi"), "e": resource.MustParse("+2"), "f": resource.MustParse("1e3"), "g": resource.MustParse("0Gi"),
+				"h": resource.MustParse("1e-9"), "i": resource.MustParse("1e21"), "j": resource.MustParse("12e20")},
+			"a: 1500m\nb: 1Gi\nc: \"1\"\nd: 512Mi\ne: \"2\"\nf: 1k\ng: \"0\"\nh: 1n\ni: \"1e21\"\nj: 1200E\n",
 		},
 		"bytes": {map[string][]byte{"key": []byte("\x00value")}, "key: AHZhbHVl\n"},
 		"times": {metav1.ObjectMeta{CreationTimestamp: metav1.Unix(0, 0)}, "creationTimestamp: \"1970-01-01T00:00:00Z\"\n"},
