@@ -20,7 +20,7 @@ const MaxNameLength = 40
 func (f *PersistentFleet) Validate() field.ErrorList {
 	spec := field.NewPath("spec")
 	errs := validateMetadata(&f.ObjectMeta)
-	errs = append(errs, f.Spec.FleetSpec.validate(spec, f.Spec.Storage.BucketURL().Scheme)...)
+	errs = append(errs, f.Spec.FleetSpec.validate(spec)...)
 	storage := spec.Child("storage")
 	errs = append(errs, f.Spec.Storage.ObjectStore.validate(storage)...)
 	class := storage.Child("storageClassName")
@@ -32,7 +32,7 @@ func (f *PersistentFleet) Validate() field.ErrorList {
 func (f *BucketFleet) Validate() field.ErrorList {
 	spec := field.NewPath("spec")
 	errs := validateMetadata(&f.ObjectMeta)
-	errs = append(errs, f.Spec.FleetSpec.validate(spec, f.Spec.Storage.BucketURL().Scheme)...)
+	errs = append(errs, f.Spec.FleetSpec.validate(spec)...)
 	errs = append(errs, forbidEphemeralStorage(spec.Child("resources"), &f.Spec.Resources)...)
 	storage := spec.Child("storage")
 	errs = append(errs, f.Spec.Storage.ObjectStore.validate(storage)...)
@@ -70,8 +70,8 @@ func validateName(path *field.Path, name string) field.ErrorList {
 	return errs
 }
 
-// validate checks the shared part of a spec; scheme is the bucket's.
-func (s *FleetSpec) validate(path *field.Path, scheme string) field.ErrorList {
+// validate checks the shared part of a spec.
+func (s *FleetSpec) validate(path *field.Path) field.ErrorList {
 	errs := s.validateReplicas(path.Child("replicas"))
 	errs = append(errs, validateImage(path.Child("runtimeImage"), s.RuntimeImage)...)
 	errs = append(errs, required(path.Child("serviceAccountName"), s.ServiceAccountName,

@@ -136,7 +136,8 @@ func (c *Checker) rest(obj, old map[string]any, before field.ErrorList) field.Er
 
 func blocksCEL(err *field.Error) bool {
 	switch err.Type {
-	case field.ErrorTypeNotSupported, field.ErrorTypeRequired, field.ErrorTypeTooLong, field.ErrorTypeTooMany, field.ErrorTypeTypeInvalid:
+	case field.ErrorTypeNotSupported, field.ErrorTypeRequired, field.ErrorTypeTooLong, field.ErrorTypeTooMany,
+		field.ErrorTypeTypeInvalid:
 		return true
 	default:
 		return false
