@@ -23,6 +23,7 @@ It prints one line for each fleet when all of them are valid.`,
 		Example: `  fleetwright validate fleets/ -n fleets
   kustomize build overlays/production | fleetwright validate -`,
 		RunE: func(_ *cobra.Command, paths []string) error {
+			a.checks = true
 			set, err := a.read(paths, &f)
 			if err != nil {
 				return err

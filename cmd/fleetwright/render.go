@@ -3,8 +3,8 @@
 package main
 
 import (
-	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -27,8 +27,9 @@ func (a *app) renderCommand() *cobra.Command {
 		Use:   "render [PATH...]",
 		Short: "Print the Kubernetes objects of fleets",
 		Long: `Render prints every object of the input as YAML: fleets followed by the objects that run them, and other
-objects as they are. A PATH is a file, a directory (its .yaml, .yml and .json files), a directory with a
-kustomization, which is built first, or '-' for the standard input. Without a PATH it is the current directory.
+objects as they are. A PATH is a file, a directory (its .yaml, .yml and .json files, but hidden ones), a
+directory with a kustomization, which is built first, or '-' for the standard input. Without a PATH it is the
+current directory.
 
 Warnings and errors go to the standard error, one a line, as file:line:column: field: message.`,
 		Example: `  # What a fleet needs, applied by hand
@@ -42,7 +43,12 @@ Warnings and errors go to the standard error, one a line, as file:line:column: f
 
   # Another tool's output
   helm template my-chart | fleetwright render - -n fleets`,
-		RunE: func(_ *cobra.Command, paths []string) error { return a.render(paths, &f) },
+		RunE: func(cmd *cobra.Command, paths []string) error {
+			if cmd.Flags().Changed("output-dir") && f.dir == "" {
+				return usageError{"--output-dir is empty: name a directory"}
+			}
+			return a.render(paths, &f)
+		},
 	}
 	f.register(cmd)
 	cmd.Flags().StringVarP(&f.dir, "output-dir", "o", "", "write one file for each object and a kustomization.yaml to this directory, and remove stale files")
@@ -54,8 +60,10 @@ Warnings and errors go to the standard error, one a line, as file:line:column: f
 
 func (a *app) render(paths []string, f *renderFlags) error {
 	if f.check && f.dir == "" {
-		a.started = false
-		return errors.New("--check needs --output-dir: the directory to check")
+		return usageError{"--check needs --output-dir: the directory to check"}
+	}
+	if err := checkNamespace("--healer-namespace", f.healerNamespace); err != nil {
+		return err
 	}
 	if err := outsideInput(f.dir, paths); err != nil {
 		return err
@@ -108,7 +116,10 @@ func outsideInput(dir string, paths []string) error {
 		paths = []string{"."}
 	}
 	for _, path := range paths {
-		if path != "-" && (sameFile(dir, path) || sameFile(dir, filepath.Dir(path)) && filepath.Ext(path) != "") {
+		if info, err := os.Stat(path); err == nil && !info.IsDir() {
+			path = filepath.Dir(path)
+		}
+		if path != "-" && sameFile(dir, path) {
 			return source.Problems{{File: dir, Message: "is where fleets are read from: render to a directory of its own"}}
 		}
 	}
@@ -116,7 +127,7 @@ func outsideInput(dir string, paths []string) error {
 }
 
 func sameFile(a, b string) bool {
-	x, errX := filepath.Abs(a)
-	y, errY := filepath.Abs(b)
-	return errX == nil && errY == nil && x == y
+	x, errX := os.Stat(a)
+	y, errY := os.Stat(b)
+	return errX == nil && errY == nil && os.SameFile(x, y)
 }

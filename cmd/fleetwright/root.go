@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/fleetwright/fleetwright/render/source"
 )
@@ -33,13 +35,17 @@ type app struct {
 	getenv func(string) string
 	// started says that a command's own work began: errors before are about the command line.
 	started bool
+	// checks says that the command only looks, so that nobody has to be told that nothing was rendered.
+	checks bool
 }
 
 // errStale is returned for a directory that does not hold what it should; the difference is printed already.
 var errStale = errors.New("the directory is stale: render it again without --check")
 
-// errReported is returned for problems that are printed already.
-var errReported = errors.New("the input is wrong")
+// A usageError is a command line that makes no sense, found once the command's own work began.
+type usageError struct{ message string }
+
+func (e usageError) Error() string { return e.message }
 
 // run executes the command line and returns the exit code.
 func run(args []string, s streams, getenv func(string) string) int {
@@ -78,17 +84,22 @@ Exit codes: 0 done, 1 the input is wrong or a directory is stale, 2 usage, 3 any
 // exitCode prints an error, if there is one, and returns what the process should exit with.
 func (a *app) exitCode(err error) int {
 	var problems source.Problems
+	var usage usageError
 	switch {
 	case err == nil:
 		return exitOK
 	case errors.As(err, &problems):
 		a.printProblems("error", problems)
-		a.printf("fleetwright: %s; nothing was rendered%s\n", count(len(problems), "problem"), a.application())
+		outcome := "; nothing was rendered"
+		if a.checks {
+			outcome = ""
+		}
+		a.printf("fleetwright: %s%s%s\n", count(len(problems), "problem"), outcome, a.application())
 		return exitInput
-	case errors.Is(err, errStale), errors.Is(err, errReported):
+	case errors.Is(err, errStale):
 		a.printf("fleetwright: %v%s\n", err, a.application())
 		return exitInput
-	case !a.started:
+	case !a.started, errors.As(err, &usage):
 		a.printf("fleetwright: %v\nRun 'fleetwright --help' for usage.\n", err)
 		return exitUsage
 	default:
@@ -116,11 +127,18 @@ func (a *app) printProblems(severity string, problems source.Problems) {
 
 // application names the Argo CD application that this run belongs to, so that an error in its cache can be traced.
 func (a *app) application() string {
-	name := a.getenv("ARGOCD_APP_NAME")
-	if name == "" {
+	var parts []string
+	for _, part := range []struct{ what, key string }{
+		{"application", "ARGOCD_APP_NAME"}, {"path", "ARGOCD_APP_SOURCE_PATH"}, {"revision", "ARGOCD_APP_REVISION"},
+	} {
+		if value := a.getenv(part.key); value != "" {
+			parts = append(parts, part.what+" "+value)
+		}
+	}
+	if len(parts) == 0 || a.getenv("ARGOCD_APP_NAME") == "" {
 		return ""
 	}
-	return fmt.Sprintf(" (application %s, path %s, revision %s)", name, a.getenv("ARGOCD_APP_SOURCE_PATH"), a.getenv("ARGOCD_APP_REVISION"))
+	return " (" + strings.Join(parts, ", ") + ")"
 }
 
 func count(n int, what string) string {
@@ -146,9 +164,9 @@ func (a *app) read(paths []string, f *inputFlags) (*source.Set, error) {
 	if len(paths) == 0 {
 		paths = []string{"."}
 	}
-	namespace := f.namespace
-	if namespace == "" {
-		namespace = a.getenv("ARGOCD_APP_NAMESPACE")
+	namespace, err := a.namespace(f)
+	if err != nil {
+		return nil, err
 	}
 	set, err := source.Read(paths, source.Options{Stdin: a.in, Namespace: namespace})
 	if err != nil {
@@ -156,8 +174,35 @@ func (a *app) read(paths []string, f *inputFlags) (*source.Set, error) {
 	}
 	a.printProblems("warning", set.Warnings)
 	if set.Fleets() == 0 && !f.allowEmpty {
-		return nil, source.Problems{{File: strings.Join(paths, " "),
+		read := slices.Clone(paths)
+		for i := range read {
+			if read[i] == "-" {
+				read[i] = source.StdinName
+			}
+		}
+		return nil, source.Problems{{File: strings.Join(read, " "),
 			Message: "holds no fleet: name a file that holds a PersistentFleet or BucketFleet, or allow it with --allow-empty"}}
 	}
 	return set, nil
+}
+
+// namespace returns the namespace of fleets that name none.
+func (a *app) namespace(f *inputFlags) (string, error) {
+	const variable = "ARGOCD_APP_NAMESPACE"
+	if f.namespace != "" {
+		return f.namespace, checkNamespace("--namespace", f.namespace)
+	}
+	namespace := a.getenv(variable)
+	if err := checkNamespace(variable, namespace); namespace != "" && err != nil {
+		return "", err
+	}
+	return namespace, nil
+}
+
+// checkNamespace returns a usage error for what cannot be a namespace.
+func checkNamespace(where, namespace string) error {
+	if len(validation.IsDNS1123Label(namespace)) > 0 {
+		return usageError{fmt.Sprintf("%s %q: a namespace has lower-case letters, digits and '-' only, at most 63", where, namespace)}
+	}
+	return nil
 }

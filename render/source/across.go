@@ -16,6 +16,9 @@ func (r *reader) across() {
 	objects, identities, buckets, names := places{}, places{}, places{}, places{}
 	for i := range r.documents {
 		doc := &r.documents[i]
+		if doc.id.Name == "" {
+			continue // the API server will make one up, or a problem is reported already
+		}
 		if first := objects.put(doc.id, doc); first != nil {
 			r.clash(doc, first, "metadata.name", "%s is there already, at %s: keep one of them", doc.id)
 			continue
@@ -30,6 +33,9 @@ func (r *reader) across() {
 			r.clash(doc, first, "spec.identity", "%s has the same identity, at %s, and so the same disks: an identity belongs to one fleet", first.id)
 		}
 		bucket := doc.Fleet.Store().BucketURL().String()
+		if doc.Fleet.Store().Bucket == "" {
+			continue
+		}
 		if first := buckets.put(bucket, doc); first != nil {
 			r.clash(doc, first, "spec.storage.bucket", "%s uses %s too, at %s: a bucket, or a prefix of it, belongs to one fleet", first.id, bucket)
 		}

@@ -25,6 +25,16 @@ type converter struct {
 	findings []finding
 }
 
+// convert returns the tree of a node, nil when it is too large for one. The line is added to those of the node.
+func convert(file string, line int, n *yaml.Node) (*tree.Node, []finding) {
+	c := &converter{file: file, line: line, open: map[*yaml.Node]bool{}}
+	out := c.node(n, 0)
+	if c.nodes > maxNodes {
+		return nil, c.findings
+	}
+	return out, c.findings
+}
+
 func (c *converter) pos(n *yaml.Node) tree.Pos { return tree.PosAt(n.Line+c.line, n.Column) }
 
 // fail records a finding and returns what stands for the value.
@@ -37,7 +47,7 @@ func (c *converter) fail(n *yaml.Node, lenient bool, format string, args ...any)
 
 // add records a finding, at most once for a place and a message: an anchor may be read many times.
 func (c *converter) add(f finding) {
-	if len(c.findings) >= maxProblems {
+	if len(c.findings) >= maxProblems || c.nodes > maxNodes && len(c.findings) > 0 {
 		return
 	}
 	for _, other := range c.findings {
@@ -52,13 +62,7 @@ func (c *converter) node(n *yaml.Node, depth int) *tree.Node {
 	c.nodes++
 	switch {
 	case c.nodes > maxNodes:
-		if c.nodes > maxNodes+1 {
-			return &tree.Node{Kind: tree.Null}
-		}
-		if c.alias == nil {
-			return c.fail(n, false, "holds more than %d values, and no Kubernetes object does", maxNodes)
-		}
-		return c.fail(c.alias, false, "aliases expand to more than %d values: write the values out", maxNodes)
+		return c.tooLarge(n)
 	case depth > tree.MaxDepth:
 		return c.fail(n, false, "%v, and no Kubernetes object does", tree.ErrTooDeep)
 	}
@@ -82,6 +86,18 @@ func (c *converter) node(n *yaml.Node, depth int) *tree.Node {
 	default:
 		return c.scalar(n)
 	}
+}
+
+// tooLarge ends the conversion, and is the only finding of it.
+func (c *converter) tooLarge(n *yaml.Node) *tree.Node {
+	if c.nodes > maxNodes+1 {
+		return &tree.Node{Kind: tree.Null}
+	}
+	c.findings = nil
+	if c.alias == nil {
+		return c.fail(n, false, "holds more than %d values, and no Kubernetes object does", maxNodes)
+	}
+	return c.fail(c.alias, false, "aliases expand to more than %d values: write the values out", maxNodes)
 }
 
 func (c *converter) expand(n *yaml.Node, depth int) *tree.Node {

@@ -220,7 +220,7 @@ func (d *decoder) mapping(n *tree.Node, v reflect.Value, path string) {
 		at := path + "[" + f.Key + "]"
 		if f.Value.Kind == tree.Null {
 			if !d.isLost(f.Value, at) {
-				d.fail(f.Value, at, "is null: remove the key or give it a value, \"\" for an empty one")
+				d.fail(f.Value, at, "is null: remove the key or give it a value")
 			}
 			continue
 		}

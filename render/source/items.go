@@ -23,10 +23,14 @@ func ReadItems(items []Item, opts Options) (*Set, error) {
 	r := &reader{opts: opts}
 	for _, item := range items {
 		r.files = append(r.files, item.File)
-		c := &converter{file: item.File, open: map[*yaml.Node]bool{}}
-		n := c.node(item.Node, 0)
+		in := input{name: item.File, item: true}
+		n, findings := convert(item.File, 0, item.Node)
+		if n == nil {
+			r.findings(in, tree.ID{}, findings, false)
+			continue
+		}
 		before := len(r.documents)
-		r.object(input{name: item.File, item: true}, n, nil, c.findings)
+		r.object(in, n, nil, findings)
 		if len(r.documents) == before {
 			r.documents = append(r.documents, Document{File: item.File, Pos: n.Pos})
 		}

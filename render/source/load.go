@@ -91,6 +91,9 @@ func tooLarge(name string) error {
 }
 
 func loadPath(path string) ([]input, error) {
+	if path == "" {
+		return nil, &Problem{File: `""`, Message: "is an empty path: name a file, a directory, or '-' for the standard input"}
+	}
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, pathError(path, err)

@@ -89,8 +89,10 @@ func setNamespace(root *tree.Node, namespace string) {
 	}
 }
 
-// arrange puts the fields of an object in the usual order and leaves everything below as it was written.
+// arrange puts the fields of an object in the usual order and leaves everything below as it was written, but for nulls: they
+// leave a field unset, and the API server refuses most of them.
 func arrange(root *tree.Node) *tree.Node {
+	root = withoutNulls(root)
 	out := *root
 	out.Fields = nil
 	order := []string{"apiVersion", "kind", "metadata", "spec"}
@@ -105,6 +107,20 @@ func arrange(root *tree.Node) *tree.Node {
 		}
 	}
 	return &out
+}
+
+// withoutNulls returns a node without the fields that are null, itself where there are none.
+func withoutNulls(n *tree.Node) *tree.Node {
+	isNull := func(n *tree.Node) bool { return n.Kind == tree.Null }
+	if !n.Walk(func(n *tree.Node) bool { return !isNull(n) }) {
+		out := *n
+		out.Fields = slices.DeleteFunc(slices.Clone(n.Fields), func(f tree.Field) bool { return isNull(f.Value) })
+		for i := range out.Fields {
+			out.Fields[i].Value = withoutNulls(out.Fields[i].Value)
+		}
+		return out.Each(withoutNulls)
+	}
+	return n
 }
 
 // locations keeps the few nodes whose positions are needed once an object is read.

@@ -30,8 +30,8 @@ func (r *reader) object(in input, n *tree.Node, text []byte, findings []finding)
 		}
 		return
 	}
-	if items := n.Get("items"); !in.item && strings.HasSuffix(n.GetText("kind"), "List") && items != nil && items.Kind == tree.List {
-		r.list(in, items.Items, findings)
+	if items, isList := itemsOf(n); isList && !in.item {
+		r.list(in, items, findings)
 		return
 	}
 	doc.id = tree.IDOf(n)
@@ -57,6 +57,11 @@ func (r *reader) object(in input, n *tree.Node, text []byte, findings []finding)
 // notAnObject says what is wrong with a document that is no Kubernetes object, and returns "" for one that is.
 func notAnObject(n *tree.Node) string {
 	apiVersion, kind := n.GetText("apiVersion"), n.GetText("kind")
+	for _, key := range []string{"apiVersion", "kind"} {
+		if value := n.Get(key); value != nil && value.Kind != tree.String && value.Kind != tree.Null {
+			return fmt.Sprintf("%s is %s, must be a string", key, value.Kind)
+		}
+	}
 	switch {
 	case n.Kind == tree.List:
 		return "is a list, must be an object: list objects under items of a kind: List, or write each as a document of its own"
@@ -70,6 +75,15 @@ func notAnObject(n *tree.Node) string {
 		return "kind is missing: write what this is, such as " + v1alpha1.KindPersistentFleet
 	}
 	return ""
+}
+
+// itemsOf returns the items of a list, and whether the object is one.
+func itemsOf(n *tree.Node) ([]*tree.Node, bool) {
+	kind, items := n.GetText("kind"), n.Get("items")
+	if items == nil || items.Kind == tree.Null {
+		return nil, kind == "List"
+	}
+	return items.Items, items.Kind == tree.List && strings.HasSuffix(kind, "List")
 }
 
 // list takes the items of a list, each with the findings below it.

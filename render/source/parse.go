@@ -50,9 +50,11 @@ func parse(file string, d document) ([]*tree.Node, []finding) {
 	case err == nil && root == nil:
 		return nil, nil
 	case err == nil:
-		c := &converter{file: file, line: d.line - 1, open: map[*yaml.Node]bool{}}
-		n := c.node(root.Content[0], 0)
-		return []*tree.Node{n}, c.findings
+		n, findings := convert(file, d.line-1, root.Content[0])
+		if n == nil {
+			return nil, findings
+		}
+		return []*tree.Node{n}, findings
 	case jsonErr != nil && looksLikeJSON(body):
 		return fail(jsonProblem(d, body, jsonErr))
 	default:

@@ -22,6 +22,12 @@ var yamlLine = regexp.MustCompile(`^yaml: (?:line (\d+): )?(.*)$`)
 // The library names a line, but often that of the object or list around the mistake. Where the mistake is a character
 // that cannot follow what stands before it, the shortest beginning of the document with the same error ends there.
 func syntaxProblem(d document, err error) (tree.Pos, string) {
+	if at := conflictMarker.FindIndex(d.text); at != nil {
+		return d.position(at[0]), "a merge conflict: choose one side and remove the marks"
+	}
+	if at := hiddenSeparator.FindIndex(d.text); at != nil && errors.Is(err, errHiddenSeparator) {
+		return d.position(at[0]), strings.TrimPrefix(err.Error(), "yaml: ")
+	}
 	message := err.Error()
 	line := 1
 	if m := yamlLine.FindStringSubmatch(message); m != nil {
@@ -35,13 +41,13 @@ func syntaxProblem(d document, err error) (tree.Pos, string) {
 			continue
 		}
 		if at, ok := stopsAt(d, message); s.exact && ok {
-			return d.explain(at, s.advice)
+			return d.explain(startsAt(d, at), s.advice)
 		}
 		if at, ok := opensAt(d); s.bracket && ok {
 			return d.position(at), s.advice
 		}
 		line += s.lag
-		return tree.PosAt(d.line+line-1, d.quote(line)), s.advice
+		return tree.PosAt(d.line+line-1, d.column(line)), s.advice
 	}
 	if name, ok := strings.CutPrefix(message, "unknown anchor '"); ok {
 		name = strings.TrimSuffix(name, "' referenced")
@@ -49,6 +55,11 @@ func syntaxProblem(d document, err error) (tree.Pos, string) {
 	}
 	return tree.PosAt(d.line+line-1, 1), message
 }
+
+var (
+	conflictMarker  = regexp.MustCompile(`(?m)^<{7} `)
+	hiddenSeparator = regexp.MustCompile(`[\x{85}\x{2028}\x{2029}]---`)
+)
 
 // syntaxErrors are the errors of the YAML library, in the words of somebody who wants to mend them.
 var syntaxErrors = []struct {
@@ -65,7 +76,7 @@ var syntaxErrors = []struct {
 	{text: "mapping values are not allowed", exact: true, advice: "a colon cannot stand here: indent the line like its neighbours, or put the value in quotes"},
 	{text: "block sequence entries are not allowed", exact: true, advice: "a list item cannot stand here: start the list on a line of its own"},
 	{text: "mapping keys are not allowed", exact: true, advice: "a key cannot stand here: check the indentation"},
-	{text: "could not find expected ':'", exact: true, advice: "a key without a colon: write key: value, and indent text that goes on from the line above"},
+	{text: "could not find expected ':'", advice: "a key without a colon: write key: value, and indent text that goes on from the line above"},
 	{text: "did not find expected key", exact: true, lag: 1, advice: "no key can stand here: check the indentation, and the quotes and brackets above"},
 	{text: "did not find expected '-' indicator", exact: true, lag: 1, advice: "only a list item can stand here: check the indentation, and the quotes and brackets above"},
 	{text: "did not find expected ',' or ']'", bracket: true, lag: 1, advice: "a list whose bracket is not closed: close it, or put commas between its items"},
@@ -119,6 +130,27 @@ func stopsAt(d document, message string) (int, bool) {
 	return at + len(d.text) - len(text), true
 }
 
+// maxLines bounds the lines that are tried.
+const maxLines = 64
+
+// startsAt goes back from where text stops making sense to the first line with which it does not: a key without a colon,
+// for example, is one only once a line follows that does not go on from it.
+func startsAt(d document, at int) int {
+	line := bytes.LastIndexByte(d.text[:at], '\n') + 1
+	for tries := 0; line > 0 && tries < maxLines; tries++ {
+		above := bytes.LastIndexByte(d.text[:line-1], '\n') + 1
+		if _, err := parseYAML(document{text: d.text[:line], line: 1}); err == nil {
+			if bytes.IndexByte(d.text[line:at], '\n') < 0 {
+				return at
+			}
+			indent := len(d.text[line:]) - len(bytes.TrimLeft(d.text[line:], " \t"))
+			return line + indent
+		}
+		line = above
+	}
+	return at
+}
+
 // maxBrackets bounds the brackets that are tried.
 const maxBrackets = 64
 
@@ -152,13 +184,17 @@ func (d document) explain(at int, advice string) (tree.Pos, string) {
 	return d.position(at), advice
 }
 
-// quote is the column of the first quote in a line of the document, the first column where there is none.
-func (d document) quote(line int) int {
+// column is where a line of the document has its first quote or, without one, its first character.
+func (d document) column(line int) int {
 	lines := bytes.SplitN(d.text, []byte("\n"), line+1)
 	if line > len(lines) {
 		return 1
 	}
-	return max(bytes.IndexAny(lines[line-1], "\"'"), 0) + 1
+	text := lines[line-1]
+	if quote := bytes.IndexAny(text, "\"'"); quote >= 0 {
+		return quote + 1
+	}
+	return len(text) - len(bytes.TrimLeft(text, " \t")) + 1
 }
 
 // alias finds an alias of a name.
@@ -178,14 +214,19 @@ func looksLikeJSON(body []byte) bool {
 
 // jsonProblem says where a document stops being JSON.
 func jsonProblem(d document, body []byte, err error) (tree.Pos, string) {
-	at := len(body)
-	var syntax *json.SyntaxError
-	if errors.As(err, &syntax) {
-		at = min(int(syntax.Offset), at)
-	}
-	message := "JSON: " + err.Error()
+	start := bytes.Index(d.text, body)
 	if errors.Is(err, tree.ErrTooDeep) {
-		return d.position(bytes.Index(d.text, body)), message
+		return d.position(start), tree.ErrTooDeep.Error() + ", and no Kubernetes object does"
 	}
-	return d.position(bytes.Index(d.text, body) + max(at-1, 0)), message + ": check the commas, quotes and braces before this"
+	dec := json.NewDecoder(bytes.NewReader(body))
+	for {
+		if _, err := dec.Token(); err != nil {
+			break
+		}
+	}
+	at := int(dec.InputOffset())
+	for at < len(body)-1 && strings.IndexByte(" \t\r\n,:", body[at]) >= 0 {
+		at++
+	}
+	return d.position(start + min(at, len(body)-1)), fmt.Sprintf("JSON: %v: check the commas, quotes and braces before this", err)
 }

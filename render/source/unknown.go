@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	"github.com/fleetwright/fleetwright/internal/tree"
 )
 
@@ -24,6 +25,8 @@ func (d *decoder) unknown(f tree.Field, path string, known []string) {
 	} else if elsewhere := d.elsewhere(f.Key); len(elsewhere) > 0 {
 		message += fmt.Sprintf(" here, did you mean %s?", strings.Join(elsewhere, " or "))
 		d.unread = append(d.unread, elsewhere...)
+	} else if kind := d.kindWith(below(path, f.Key)); kind != "" {
+		message += " here: only a " + kind + " has it"
 	} else if len(known) <= 12 {
 		message += "; known here: " + strings.Join(known, ", ")
 	} else {
@@ -64,6 +67,27 @@ func (d *decoder) elsewhere(name string) []string {
 		return nil
 	}
 	return found
+}
+
+// kindWith names the other kind of fleet if it has a field at a path.
+func (d *decoder) kindWith(path string) string {
+	for _, f := range []v1alpha1.Fleet{&v1alpha1.BucketFleet{}, &v1alpha1.PersistentFleet{}} {
+		t := reflect.TypeOf(f).Elem()
+		if t == d.root {
+			continue
+		}
+		for _, key := range splitPath(path) {
+			for t.Kind() == reflect.Pointer {
+				t = t.Elem()
+			}
+			if t.Kind() != reflect.Struct || fieldsOf(t).index[key] == nil {
+				return ""
+			}
+			t = t.FieldByIndex(fieldsOf(t).index[key]).Type
+		}
+		return f.Kind()
+	}
+	return ""
 }
 
 var unmarshalerType = reflect.TypeFor[json.Unmarshaler]()
