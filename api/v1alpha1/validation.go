@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -50,14 +51,14 @@ func validateMetadata(m *metav1.ObjectMeta) field.ErrorList {
 	return append(errs, validateAnnotations(path.Child("annotations"), m.Annotations)...)
 }
 
-var fleetName = regexp.MustCompile(`^[a-z]([-a-z0-9]*[a-z0-9])?$`)
+var fleetName = lazily(`^[a-z]([-a-z0-9]*[a-z0-9])?$`)
 
 func validateName(path *field.Path, name string) field.ErrorList {
 	var errs field.ErrorList
 	switch {
 	case name == "":
 		return field.ErrorList{field.Required(path, "the fleet's name")}
-	case !fleetName.MatchString(name):
+	case !fleetName().MatchString(name):
 		errs = append(errs, field.Invalid(path, name, "must be a DNS label that starts with a letter: lower-case letters, digits and '-'"))
 	case len(name) > MaxNameLength:
 		errs = append(errs, field.Invalid(path, name, fmt.Sprintf("must have at most %d characters, has %d", MaxNameLength, len(name))))
@@ -121,9 +122,15 @@ func (l *Lifecycle) validate(path *field.Path) field.ErrorList {
 	return errs
 }
 
+// lazily compiles an expression when it is first used: a program that starts for each render should not compile them all.
+// Expressions have no large counted repetitions either, which cost the most to compile; lengths are compared in code.
+func lazily(expr string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
+}
+
 // A pattern is a rule for one string; what says it in words.
 type pattern struct {
-	re        *regexp.Regexp
+	re        func() *regexp.Regexp
 	maxLength int
 	what      string
 }
@@ -131,22 +138,22 @@ type pattern struct {
 const subdomainRE = `[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*`
 
 var (
-	label = pattern{regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`), 63,
+	label = pattern{lazily(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`), 63,
 		"must be a DNS label: lower-case letters, digits and '-', at most 63 characters"}
-	subdomain = pattern{regexp.MustCompile(`^` + subdomainRE + `$`), 253,
+	subdomain = pattern{lazily(`^` + subdomainRE + `$`), 253,
 		"must be a DNS name: lower-case letters, digits, '-' and '.', at most 253 characters"}
-	hostname = pattern{regexp.MustCompile(`^(\*\.)?` + subdomainRE + `$`), 253,
+	hostname = pattern{lazily(`^(\*\.)?` + subdomainRE + `$`), 253,
 		"must be a host name in lower case, without scheme, port or path; its first label may be '*'"}
-	secretKey = pattern{regexp.MustCompile(`^[-._a-zA-Z0-9]+$`), 253,
+	secretKey = pattern{lazily(`^[-._a-zA-Z0-9]+$`), 253,
 		"must be a Secret's key: letters, digits, '-', '_' and '.', at most 253 characters"}
-	zone = pattern{regexp.MustCompile(`^[a-zA-Z0-9]([-a-zA-Z0-9_.]*[a-zA-Z0-9])?$`), 63,
+	zone = pattern{lazily(`^[a-zA-Z0-9]([-a-zA-Z0-9_.]*[a-zA-Z0-9])?$`), 63,
 		"must be a value of the node label topology.kubernetes.io/zone"}
-	identityUUID = pattern{regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`), 36,
+	identityUUID = pattern{lazily(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`), 36,
 		"must be a UUID in lower case, such as 8f14e45f-ceea-467f-a9d5-0c2a1f5b7e11"}
 )
 
 func match(path *field.Path, value string, p pattern) field.ErrorList {
-	if len(value) > p.maxLength || !p.re.MatchString(value) {
+	if len(value) > p.maxLength || !p.re().MatchString(value) {
 		return field.ErrorList{field.Invalid(path, value, p.what)}
 	}
 	return nil

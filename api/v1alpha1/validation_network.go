@@ -4,7 +4,6 @@ package v1alpha1
 
 import (
 	"net/netip"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -19,12 +18,15 @@ import (
 )
 
 var (
-	bucketRE = regexp.MustCompile(`^((s3://)?[a-z0-9][-a-z0-9.]{1,61}[a-z0-9]|gs://[a-z0-9][-a-z0-9._]{1,220}[a-z0-9]|` +
-		`az://[a-z0-9](-?[a-z0-9]){2,62})(/[a-zA-Z0-9_][-a-zA-Z0-9_.=]*)*$`)
-	regionName   = pattern{regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`), 63, "must be a region, such as us-east-1"}
-	azureAccount = pattern{regexp.MustCompile(`^[a-z0-9]{3,24}$`), 24,
+	s3Bucket    = lazily(`^[a-z0-9][-a-z0-9.]+[a-z0-9]$`)
+	gsBucket    = lazily(`^[a-z0-9][-a-z0-9._]+[a-z0-9]$`)
+	azContainer = lazily(`^[a-z0-9](-?[a-z0-9])+$`)
+	prefix      = lazily(`^[a-zA-Z0-9_][-a-zA-Z0-9_.=]*(/[a-zA-Z0-9_][-a-zA-Z0-9_.=]*)*$`)
+
+	regionName   = pattern{lazily(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`), 63, "must be a region, such as us-east-1"}
+	azureAccount = pattern{lazily(`^[a-z0-9]{3,24}$`), 24,
 		"must be a storage account: 3 to 24 lower-case letters and digits"}
-	httpURL = pattern{regexp.MustCompile(`^https?://([a-zA-Z0-9]([-a-zA-Z0-9.]*[a-zA-Z0-9])?|\[[0-9a-fA-F:.]+\])` +
+	httpURL = pattern{lazily(`^https?://([a-zA-Z0-9]([-a-zA-Z0-9.]*[a-zA-Z0-9])?|\[[0-9a-fA-F:.]+\])` +
 		`(:([1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5]))?(/[-a-zA-Z0-9_.~%/]*)?$`), 512,
 		"must be http://HOST[:PORT][/PATH] or https://..., without credentials, query or fragment"}
 )
@@ -35,7 +37,7 @@ func (s *ObjectStore) validate(path *field.Path) field.ErrorList {
 	switch {
 	case s.Bucket == "":
 		errs = append(errs, field.Required(bucket, "the bucket of the fleet, such as s3://my-bucket"))
-	case len(s.Bucket) > 512 || !bucketRE.MatchString(s.Bucket):
+	case !isBucket(s.Bucket):
 		errs = append(errs, field.Invalid(bucket, s.Bucket, bucketRemedy(s.Bucket)))
 	}
 	scheme := s.BucketURL().Scheme
@@ -46,6 +48,30 @@ func (s *ObjectStore) validate(path *field.Path) field.ErrorList {
 	errs = append(errs, presence(account, s.AzureAccount, scheme == SchemeAzure, "the storage account of an az:// bucket",
 		"is for az:// buckets; remove it", azureAccount)...)
 	return append(errs, s.Endpoint.validate(path.Child("endpoint"), aws)...)
+}
+
+// isBucket accepts what the object stores themselves take for a name, and prefixes that need no escaping.
+func isBucket(bucket string) bool {
+	name, rest, prefixed := strings.Cut(bucket, "/")
+	scheme, after, found := strings.Cut(bucket, "://")
+	if found {
+		name, rest, prefixed = strings.Cut(after, "/")
+	}
+	valid, most := s3Bucket, 63
+	switch {
+	case !found || scheme == SchemeS3:
+	case scheme == SchemeGS:
+		valid, most = gsBucket, 222
+	case scheme == SchemeAzure:
+		valid = azContainer
+		if len(strings.ReplaceAll(name, "-", "")) < 3 {
+			return false
+		}
+	default:
+		return false
+	}
+	return len(bucket) <= 512 && len(name) >= 3 && len(name) <= most && valid().MatchString(name) &&
+		(!prefixed || prefix().MatchString(rest))
 }
 
 func bucketRemedy(bucket string) string {
@@ -119,7 +145,7 @@ func validateSize(path *field.Path, size *resource.Quantity) field.ErrorList {
 	return field.ErrorList{field.Invalid(path, size.String(), "must be a quantity above zero, such as 10Gi")}
 }
 
-var ratio = pattern{regexp.MustCompile(`^(0(\.[0-9]+)?|1(\.0+)?)$`), 64, "must be a number from 0 to 1, such as 0.1"}
+var ratio = pattern{lazily(`^(0(\.[0-9]+)?|1(\.0+)?)$`), 64, "must be a number from 0 to 1, such as 0.1"}
 
 var samplers = []string{"always_on", "always_off", "traceidratio",
 	"parentbased_always_on", "parentbased_always_off", "parentbased_traceidratio"}

@@ -4,7 +4,6 @@ package v1alpha1
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -17,8 +16,16 @@ import (
 )
 
 // pinnedImage is [HOST[:PORT]/]PATH[:TAG]@sha256:HEX, as container runtimes read it.
-var pinnedImage = regexp.MustCompile(`^([a-zA-Z0-9]([-a-zA-Z0-9.]*[a-zA-Z0-9])?(:[0-9]+)?/)?[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*` +
-	`(/[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*)*(:[a-zA-Z0-9_][-a-zA-Z0-9_.]{0,127})?@sha256:[a-f0-9]{64}$`)
+var pinnedImage = lazily(`^([a-zA-Z0-9]([-a-zA-Z0-9.]*[a-zA-Z0-9])?(:[0-9]+)?/)?[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*` +
+	`(/[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*)*(:([a-zA-Z0-9_][-a-zA-Z0-9_.]*))?@sha256:[a-f0-9]{64}$`)
+
+// maxTag is the longest tag that registries take.
+const maxTag = 128
+
+func isPinned(image string) bool {
+	m := pinnedImage().FindStringSubmatch(image)
+	return m != nil && len(m[len(m)-1]) <= maxTag && len(image) <= 512
+}
 
 func validateImage(path *field.Path, image string) field.ErrorList {
 	const remedy = "pin the image by digest, REPOSITORY[:TAG]@sha256:<64 hex digits>"
@@ -27,7 +34,7 @@ func validateImage(path *field.Path, image string) field.ErrorList {
 		return field.ErrorList{field.Required(path, remedy)}
 	case !strings.Contains(image, "@"):
 		return field.ErrorList{field.Invalid(path, image, "has no digest, and a tag can move under a running fleet: "+remedy)}
-	case len(image) > 512 || !pinnedImage.MatchString(image):
+	case !isPinned(image):
 		return field.ErrorList{field.Invalid(path, image, "is not an image reference with a sha256 digest: "+remedy)}
 	}
 	return nil
@@ -145,7 +152,7 @@ func forbidEphemeralStorage(path *field.Path, r *corev1.ResourceRequirements) fi
 }
 
 var (
-	envName = regexp.MustCompile(`^CELLD_[A-Z0-9_]+$`)
+	envName = lazily(`^CELLD_[A-Z0-9_]+$`)
 
 	renderedEnv = map[string]string{
 		EnvNode: "", EnvAdvertise: "", EnvBucket: "storage.bucket", EnvDurability: "", EnvAddr: "", EnvInternalAddr: "",
@@ -182,7 +189,7 @@ func validateEnvName(path *field.Path, name string) field.ErrorList {
 	if name == "" {
 		return field.ErrorList{field.Required(path, "the variable's name, CELLD_...")}
 	}
-	if len(name) > 128 || !envName.MatchString(name) {
+	if len(name) > 128 || !envName().MatchString(name) {
 		return field.ErrorList{field.Invalid(path, name, "must be CELLD_ and upper-case letters, digits and '_', at most 128 characters")}
 	}
 	if instead, owned := renderedEnv[name]; owned {
