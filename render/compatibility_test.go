@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package render_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
+	appsv1 "k8s.io/api/apps/v1"
+
+	"github.com/fleetwright/fleetwright/internal/tree"
+	"github.com/fleetwright/fleetwright/render/source"
+)
+
+// TestTemplatesOfReleases renders each fleet of testdata/releases/<version>/<case>.yaml and compares the Pod template and
+// the claim templates with what that version rendered, which stands behind the fleet in the file. There is no flag that
+// rewrites these files: another Pod template restarts every member of every fleet on upgrade, and the API server refuses
+// another claim template for ever.
+func TestTemplatesOfReleases(t *testing.T) {
+	files, err := filepath.Glob("testdata/releases/*/*.yaml")
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	for _, file := range files {
+		t.Run(file, func(t *testing.T) {
+			text, err := os.ReadFile(file)
+			require.NoError(t, err)
+			fleet, want, found := strings.Cut(string(text), "\n---\n")
+			require.True(t, found)
+			require.Empty(t, cmp.Diff(strings.Split(want, "\n"), strings.Split(templatesOf(t, fleet), "\n")),
+				"this would restart, or could not be applied to, every fleet that exists")
+		})
+	}
+}
+
+// templatesOf returns the documents of a fleet's templates: the Pod's, then the claims'.
+func templatesOf(t testing.TB, fleet string) string {
+	t.Helper()
+	set, err := source.Read([]string{"-"}, source.Options{Stdin: strings.NewReader(fleet)})
+	require.NoError(t, err)
+	require.Len(t, set.Documents, 1)
+	workload := mustRender(t, set.Documents[0].Fleet)[1].Typed
+	text := tree.AppendYAML(nil, tree.Of(templateOf(workload)))
+	if set, ok := workload.(*appsv1.StatefulSet); ok {
+		for _, claim := range set.Spec.VolumeClaimTemplates {
+			text = append(text, "---\n"...)
+			text = tree.AppendYAML(text, tree.Of(claim))
+		}
+	}
+	return string(text)
+}
