@@ -20,3 +20,6 @@ func (os Objects) AppendYAML(b []byte) []byte {
 	}
 	return b
 }
+
+// MarshalJSON is the object as JSON, keys sorted, as it would be sent to the API server.
+func (o *Object) MarshalJSON() ([]byte, error) { return tree.AppendJSON(nil, o.tree), nil }

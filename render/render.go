@@ -161,7 +161,11 @@ func (o *Object) annotate(key, value string) {
 	}
 	annotations[key] = value
 	meta.SetAnnotations(annotations)
-	o.tree.Get("metadata").Set("annotations", tree.Of(annotations))
+	root := o.tree.Get("metadata")
+	if root.Get("annotations") == nil {
+		root.Set("annotations", &tree.Node{Kind: tree.Map}) // behind the labels, where ObjectMeta has them
+	}
+	root.Get("annotations").SetSorted(key, tree.Str(value))
 }
 
 func newObject(typed runtime.Object) Object {

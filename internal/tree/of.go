@@ -22,25 +22,38 @@ import (
 // of their own are taken at its word. It panics on what objects cannot hold, such as a channel or a fraction: that is a
 // mistake in a type, never in a value.
 func Of(v any) *Node {
-	b := builder{stack: make([]Field, 0, 64)}
+	space := builderStack.Get().(*[]Field) //nolint:forcetypeassert // nothing else is put there
+	b := builder{stack: (*space)[:0]}
+	defer func() {
+		*space = b.stack
+		builderStack.Put(space)
+	}()
 	return b.of(reflect.ValueOf(v))
 }
 
+var builderStack = sync.Pool{New: func() any { return new([]Field) }}
+
 // A builder hands out nodes and fields from chunks: an object has hundreds of either, and they live and die together.
 type builder struct {
-	nodes  []Node
-	fields []Field
-	stack  []Field // fields of maps that are not complete yet
+	nodes     []Node
+	fields    []Field
+	stack     []Field // fields of maps that are not complete yet
+	nodeSize  int     // of the last chunk of nodes
+	fieldSize int     // of the last chunk of fields
 }
 
+// Chunks double from the least, for small objects, to the most, so that little is left over of a large one's last.
 const (
-	nodeChunk  = 64
-	fieldChunk = 64
+	leastChunk = 16
+	mostChunk  = 64
 )
+
+func nextChunk(last int) int { return min(max(2*last, leastChunk), mostChunk) }
 
 func (b *builder) node(kind Kind, text string) *Node {
 	if len(b.nodes) == 0 {
-		b.nodes = make([]Node, nodeChunk)
+		b.nodeSize = nextChunk(b.nodeSize)
+		b.nodes = make([]Node, b.nodeSize)
 	}
 	n := &b.nodes[0]
 	b.nodes = b.nodes[1:]
@@ -53,7 +66,8 @@ func (b *builder) object(height int) *Node {
 	n := b.node(Map, "")
 	size := len(b.stack) - height
 	if size > len(b.fields) {
-		b.fields = make([]Field, max(size, fieldChunk))
+		b.fieldSize = nextChunk(b.fieldSize)
+		b.fields = make([]Field, max(size, b.fieldSize))
 	}
 	n.Fields = b.fields[:size:size]
 	b.fields = b.fields[size:]

@@ -6,7 +6,11 @@
 // made of (AppendJSON). A tree keeps the order of keys and, when it was read from a file, the position of every value.
 package tree
 
-import "math"
+import (
+	"math"
+	"slices"
+	"strings"
+)
 
 // Kind is what a node is.
 type Kind uint8
@@ -97,6 +101,16 @@ func (n *Node) Set(key string, value *Node) {
 		}
 	}
 	n.Fields = append(n.Fields, Field{Key: key, Value: value})
+}
+
+// SetSorted is Set for a map whose keys are sorted; they stay so.
+func (n *Node) SetSorted(key string, value *Node) {
+	at, found := slices.BinarySearchFunc(n.Fields, key, func(f Field, key string) int { return strings.Compare(f.Key, key) })
+	if found {
+		n.Fields[at].Value = value
+		return
+	}
+	n.Fields = slices.Insert(n.Fields, at, Field{Key: key, Value: value})
 }
 
 // Filter returns a copy of a map, values shared, with the fields that keep accepts. Anything else comes back as it is.
