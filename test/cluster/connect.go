@@ -69,7 +69,7 @@ func (c *Cluster) seed(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	objects, err := decode(manifest)
+	objects, err := Decode(manifest)
 	if err != nil {
 		return err
 	}
@@ -81,8 +81,8 @@ func (c *Cluster) seed(ctx context.Context) error {
 	return nil
 }
 
-// decode reads the documents of a YAML file.
-func decode(manifest []byte) ([]*unstructured.Unstructured, error) {
+// Decode reads the documents of a YAML file.
+func Decode(manifest []byte) ([]*unstructured.Unstructured, error) {
 	var objects []*unstructured.Unstructured
 	reader := yaml.NewYAMLOrJSONDecoder(bytes.NewReader(manifest), 4096)
 	for {

@@ -155,3 +155,16 @@ func TestWorldsAreApart(t *testing.T) {
 		other.WaitReady(name)
 	}
 }
+
+func TestKubectl(t *testing.T) {
+	t.Parallel()
+	w := shared.Cluster(t).World(t)
+	manifest := []byte("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: made, namespace: " + w.Namespace + "}\n")
+	stdout, stderr, err := w.Kubectl(t, manifest, "apply", "-f", "-")
+	require.NoError(t, err, stderr)
+	require.Equal(t, "configmap/made created\n", stdout)
+
+	_, stderr, err = w.Kubectl(t, nil, "get", "-n", w.Namespace, "configmap/missing")
+	require.ErrorContains(t, err, "exit status 1")
+	require.Equal(t, "Error from server (NotFound): configmaps \"missing\" not found\n", stderr)
+}

@@ -106,7 +106,7 @@ func TestStagesAreRenderedForEachBehaviour(t *testing.T) {
 	t.Parallel()
 	rendered, err := kubeletStages()
 	require.NoError(t, err)
-	objects, err := decode(rendered)
+	objects, err := Decode(rendered)
 	require.NoError(t, err)
 	var names []string
 	for _, object := range objects {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command controlplane is every program of the test control plane in one
-// binary, because they share nearly all of their code: linking it once takes a
+// Command controlplane is every program of the test control plane, and
+// kubectl, in one binary, because they share nearly all of their code: linking it once takes a
 // third of the time and disk that five programs take. The first argument
 // chooses the program, the rest are that program's own:
 //
@@ -33,6 +33,7 @@ var programs = map[string]func() int{
 	"kube-apiserver":          func() int { return cli.Run(apiserver.NewAPIServerCommand()) },
 	"kube-controller-manager": func() int { return cli.Run(controllermanager.NewControllerManagerCommand()) },
 	"kube-scheduler":          func() int { return cli.Run(scheduler.NewSchedulerCommand()) },
+	"kubectl":                 runKubectl,
 	"kwok":                    runKwok,
 }
 

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cluster
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// kubectlTimeout bounds a call of kubectl. Calls take a second or two.
+const kubectlTimeout = 2 * time.Minute
+
+// Kubectl runs kubectl as an admin, with an input, and returns what it printed
+// to stdout and to stderr. The error is that of its exit code, which has a
+// meaning of its own for some commands (diff).
+func (c *Cluster) Kubectl(tb testing.TB, input []byte, args ...string) (stdout, stderr string, err error) {
+	tb.Helper()
+	ctx, cancel := context.WithTimeout(tb.Context(), kubectlTimeout)
+	defer cancel()
+	flags := []string{"kubectl", "--kubeconfig", c.Kubeconfig(), "--cache-dir", filepath.Join(c.dir, "kubectl-cache")}
+	cmd := exec.CommandContext(ctx, c.binary, append(flags, args...)...)
+	var out, errs bytes.Buffer
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(input), &out, &errs
+	err = cmd.Run()
+	if ctx.Err() != nil {
+		err = fmt.Errorf("kubectl did not end within %s: %w", kubectlTimeout, err)
+	}
+	return out.String(), errs.String(), err
+}
