@@ -14,6 +14,8 @@ import (
 )
 
 // Fleet is a PersistentFleet or a BucketFleet.
+//
+// +kubebuilder:object:generate=false
 type Fleet interface {
 	metav1.Object
 	runtime.Object
@@ -79,6 +81,8 @@ const (
 )
 
 // BucketURL is a bucket URL in parts.
+//
+// +kubebuilder:object:generate=false
 type BucketURL struct {
 	Scheme string // s3, gs or az
 	Name   string // bucket or container

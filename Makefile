@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+
+# Everything is built by Go from modules: go.mod pins the libraries, tools.mod the generators, lint.mod the linter.
+
+GO ?= go
+TOOL = $(GO) tool -modfile=tools.mod
+STAGE = @sh test/build/stage.sh
+# What has tests or programs of its own; each is a module.
+MODULES = . test/cluster
+VERSION = $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+
+.PHONY: help
+help: ## print this
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
+
+.PHONY: build
+build: ## static programs in bin/
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o bin/ ./cmd/...
+
+.PHONY: generate
+generate: ## deepcopy, CRDs, schemas for editors and kustomize, docs/api.md, all from api/
+	$(TOOL) controller-gen object:headerFile=test/build/boilerplate.go.txt crd:headerFile=test/build/boilerplate.yaml.txt \
+		paths=./api/... output:crd:dir=config/crd
+	$(GO) run ./test/build/schema config
+	$(TOOL) crd-ref-docs --log-level WARN --max-depth 15 --renderer markdown --source-path api \
+		--config test/build/docs/config.yaml --templates-dir test/build/docs --output-path docs/api.md
+
+.PHONY: verify
+verify: ## generated files, gofmt, go vet, go.mod, licence lines
+	$(STAGE) verify sh test/build/verify.sh $(MODULES)
+
+.PHONY: lint
+lint: ## golangci-lint, which also checks the import rules
+	$(STAGE) "lint" $(GO) tool -modfile=lint.mod golangci-lint run ./...
+	$(STAGE) "lint test/cluster" sh -c 'cd test/cluster && $(GO) tool -modfile=../../lint.mod golangci-lint run ./...'
+
+.PHONY: cluster-bin
+cluster-bin: ## the control plane that test/cluster runs; the first time takes a quarter of an hour
+	$(STAGE) cluster-bin sh -c 'cd test/cluster && $(GO) run ./cmd/cluster-bin'
+
+.PHONY: test
+test: verify lint cluster-bin ## everything that CI runs
+	$(STAGE) "test" $(GO) test -timeout 15m ./...
+	$(STAGE) "test test/cluster" sh -c 'cd test/cluster && $(GO) test -timeout 20m ./...'
+
+.PHONY: bench
+bench: ## what the command costs, beside helm and kustomize
+	$(GO) run ./test/bench
