@@ -18,7 +18,7 @@ const lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
 
 // dropServerFields removes what an object has only in a cluster, with a warning for each field.
 func (r *reader) dropServerFields(doc *Document, in input) {
-	dropped := func(path string, pos tree.Pos) {
+	doc.root = withoutServerFields(doc.root, func(path string, pos tree.Pos) {
 		p := Problem{File: doc.File, Pos: pos, Field: path, Message: "left out: it belongs to the cluster that it came from; remove it from the file"}
 		if in.built {
 			p.Pos = tree.Pos{}
@@ -27,9 +27,12 @@ func (r *reader) dropServerFields(doc *Document, in input) {
 			p.Object = doc.id
 		}
 		r.warnings = append(r.warnings, p)
-	}
-	doc.root = withoutFields(doc.root, "", []string{"status"}, dropped)
-	doc.root = doc.root.Replace("metadata", func(m *tree.Node) *tree.Node {
+	})
+}
+
+func withoutServerFields(root *tree.Node, dropped func(path string, pos tree.Pos)) *tree.Node {
+	root = withoutFields(root, "", []string{"status"}, dropped)
+	return root.Replace("metadata", func(m *tree.Node) *tree.Node {
 		m = withoutFields(m, "metadata.", serverFields, dropped)
 		m = withoutEntry(m, "annotations", lastApplied, dropped)
 		return withoutEntry(m, "finalizers", v1alpha1.FinalizerFleetCleanup, dropped)

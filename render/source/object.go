@@ -120,11 +120,8 @@ func (r *reader) kind(doc *Document, n *tree.Node) *Problem {
 		return problem("apiVersion", "%s is not known to this version of fleetwright: write %s", apiVersion, v1alpha1.GroupVersion)
 	case !ours, kind == v1alpha1.KindStorageReservation:
 		return nil
-	case kind == v1alpha1.KindPersistentFleet:
-		doc.Fleet = &v1alpha1.PersistentFleet{}
-		return nil
-	case kind == v1alpha1.KindBucketFleet:
-		doc.Fleet = &v1alpha1.BucketFleet{}
+	}
+	if doc.Fleet = newFleet(kind); doc.Fleet != nil {
 		return nil
 	}
 	kinds := []string{v1alpha1.KindBucketFleet, v1alpha1.KindPersistentFleet, v1alpha1.KindStorageReservation}
@@ -132,6 +129,17 @@ func (r *reader) kind(doc *Document, n *tree.Node) *Problem {
 		return problem("kind", "there is no kind %s in %s, did you mean %q?", kind, v1alpha1.GroupVersion, near)
 	}
 	return problem("kind", "there is no kind %s in %s, only %s", kind, v1alpha1.GroupVersion, strings.Join(kinds, ", "))
+}
+
+// newFleet returns an empty fleet of a kind, nil for any other kind.
+func newFleet(kind string) v1alpha1.Fleet {
+	switch kind {
+	case v1alpha1.KindPersistentFleet:
+		return &v1alpha1.PersistentFleet{}
+	case v1alpha1.KindBucketFleet:
+		return &v1alpha1.BucketFleet{}
+	}
+	return nil
 }
 
 func at(doc *Document, n *tree.Node) tree.Pos {

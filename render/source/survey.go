@@ -48,7 +48,7 @@ func (s *survey) directory(dir string) bool {
 	if err != nil {
 		return true // kustomize says it
 	}
-	k := &surveyed{survey: s, file: file, dir: dir}
+	k := &surveyed{survey: s, file: file, dir: dir, text: text}
 	if pos, problem := checkText(text); problem != "" {
 		k.fail(pos, "", "%s", problem)
 		return true
@@ -58,11 +58,7 @@ func (s *survey) directory(dir string) bool {
 			continue
 		}
 		nodes, findings := parse(file, d)
-		for _, f := range findings {
-			if !f.lenient && !f.repeated {
-				s.problems = append(s.problems, f.Problem)
-			}
-		}
+		k.findings(findings, true)
 		for _, n := range nodes {
 			k.kustomization(n)
 		}
@@ -74,14 +70,35 @@ func (s *survey) directory(dir string) bool {
 type surveyed struct {
 	*survey
 	file, dir string
-	inline    tree.Pos // of the text that is surveyed, where it is part of a kustomization
+	text      []byte
+	// outer is the kustomization that the text is part of, if it is, and inline its place there.
+	outer  *surveyed
+	inline tree.Pos
 }
 
 func (k *surveyed) fail(pos tree.Pos, path, format string, args ...any) {
-	if k.inline.Line > 0 {
-		pos = k.inline
+	k.report(Problem{File: k.file, Pos: pos, Field: path, Message: fmt.Sprintf(format, args...)})
+}
+
+func (k *surveyed) report(problems ...Problem) {
+	for _, p := range problems {
+		if k.outer != nil {
+			p.Pos = k.outside(p.Pos)
+		}
+		k.problems = append(k.problems, p)
 	}
-	k.problems = append(k.problems, Problem{File: k.file, Pos: pos, Field: path, Message: fmt.Sprintf(format, args...)})
+}
+
+// outside is a place of the text in the kustomization around it: exact where the text is a block, whose lines stand there as
+// they are, and else that of the text.
+func (k *surveyed) outside(pos tree.Pos) tree.Pos {
+	inner, outer := bytes.Split(k.text, []byte("\n")), bytes.Split(k.outer.text, []byte("\n"))
+	in, out := int(pos.Line)-1, int(k.inline.Line)+int(pos.Line)-1
+	if in < 0 || in >= len(inner) || out >= len(outer) || !bytes.HasSuffix(bytes.TrimSuffix(outer[out], []byte("\r")), inner[in]) {
+		return k.inline
+	}
+	indent := len(bytes.TrimSuffix(outer[out], []byte("\r"))) - len(inner[in])
+	return tree.PosAt(out+1, int(pos.Column)+indent)
 }
 
 func (k *surveyed) kustomization(n *tree.Node) {
@@ -100,6 +117,18 @@ func (k *surveyed) kustomization(n *tree.Node) {
 			k.value(f.Key, f.Value, trail{{key: f.Key}})
 		}
 	}
+	if patches := n.Get("patches"); patches != nil {
+		for _, item := range patches.Items {
+			if patch := item.Get("patch"); patch != nil && patch.Kind == tree.String {
+				k.inlined(patch, "patches")
+			}
+		}
+	}
+}
+
+// inlined surveys a file that is part of a kustomization.
+func (k *surveyed) inlined(n *tree.Node, field string) {
+	(&surveyed{survey: k.survey, file: k.file, dir: k.dir, text: []byte(n.Text), outer: k, inline: n.Pos}).content(field)
 }
 
 // pathKeys are the fields of kustomizations, and of the configuration of built-in plugins, that hold paths.
@@ -133,9 +162,7 @@ func (k *surveyed) value(key string, n *tree.Node, at trail) {
 func (k *surveyed) entry(n *tree.Node, at trail) {
 	path := n.Text
 	if strings.Contains(path, "\n") {
-		inline := *k
-		inline.inline = n.Pos
-		inline.plugins([]byte(path))
+		k.inlined(n, at[0].key)
 		return
 	}
 	if field := at[0].key; field == "configMapGenerator" || field == "secretGenerator" {
@@ -165,25 +192,9 @@ func (k *surveyed) entry(n *tree.Node, at trail) {
 	case !inside(k.dir, file):
 		k.fail(n.Pos, at.String(), "%s is outside the directory of this file, where kustomize reads none: move it below, "+
 			"or give it a kustomization of its own and list its directory", file)
-	case slices.Contains(pluginFields, at[0].key):
-		if text, err := os.ReadFile(file); err == nil {
-			(&surveyed{survey: k.survey, file: file, dir: k.dir}).plugins(text)
-		}
-	}
-}
-
-// pluginFields list files that configure plugins.
-var pluginFields = []string{"generators", "transformers", "validators"}
-
-// plugins surveys the configuration of built-in plugins, which may name files, too.
-func (k *surveyed) plugins(text []byte) {
-	if !bytes.Contains(text, []byte("builtin")) {
-		return
-	}
-	for d := range split(text) {
-		nodes, _ := parse(k.file, d)
-		for _, n := range nodes {
-			k.value("", n, trail{{key: n.GetText("kind")}})
+	default:
+		if text, err := os.ReadFile(file); err == nil { // kustomize says it otherwise
+			(&surveyed{survey: k.survey, file: file, dir: k.dir, text: text}).content(at[0].key)
 		}
 	}
 }

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package source
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/fleetwright/fleetwright/api/v1alpha1"
+	"github.com/fleetwright/fleetwright/internal/tree"
+)
+
+// content surveys a file that a field of a kustomization names or holds. Fleets, and patches of fleets, are read as strictly
+// as they are without kustomize: it would turn what readers disagree on into what it makes of it.
+func (k *surveyed) content(field string) {
+	switch field {
+	case "resources", "bases", "patches", "patchesStrategicMerge", "generators", "transformers", "validators":
+	default:
+		return
+	}
+	if pos, problem := checkText(k.text); problem != "" {
+		k.fail(pos, "", "%s", problem)
+		return
+	}
+	for d := range split(k.text) {
+		if d.blank() {
+			continue
+		}
+		nodes, findings := parse(k.file, d)
+		if len(nodes) != 1 || nodes[0].Kind != tree.Map {
+			k.findings(findings, true)
+		}
+		for _, n := range nodes {
+			k.object(n, findings, strings.HasPrefix(field, "patches"))
+			findings = nil
+		}
+	}
+}
+
+func (k *surveyed) findings(findings []finding, lenient bool) {
+	for _, f := range findings {
+		if !f.repeated && (!f.lenient || !lenient) {
+			k.report(f.Problem)
+		}
+	}
+}
+
+// object surveys an object, a patch of one, or the configuration of a built-in plugin.
+func (k *surveyed) object(n *tree.Node, findings []finding, patch bool) {
+	group, _, _ := strings.Cut(n.GetText("apiVersion"), "/")
+	fleet := newFleet(n.GetText("kind"))
+	if group != v1alpha1.GroupVersion.Group || fleet == nil {
+		k.findings(findings, true)
+		if group == "builtin" {
+			k.value("", n, trail{{key: n.GetText("kind")}})
+		}
+		return
+	}
+	k.findings(findings, false)
+	n = withoutServerFields(n, func(string, tree.Pos) {})
+	if patch {
+		n = withoutDirectives(n)
+	}
+	problems, _ := decode(k.file, n, fleet, findings)
+	k.report(problems...)
+}
+
+// withoutDirectives returns a patch without what is no part of the object: directives, and nulls, which remove a field.
+func withoutDirectives(n *tree.Node) *tree.Node {
+	if len(n.Fields)+len(n.Items) == 0 {
+		return n
+	}
+	out := *n
+	out.Fields = slices.DeleteFunc(slices.Clone(n.Fields), func(f tree.Field) bool {
+		return strings.HasPrefix(f.Key, "$") || f.Value.Kind == tree.Null
+	})
+	for i := range out.Fields {
+		out.Fields[i].Value = withoutDirectives(out.Fields[i].Value)
+	}
+	return out.Each(withoutDirectives)
+}
