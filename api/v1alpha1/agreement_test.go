@@ -20,7 +20,7 @@ import (
 // Whatever the definition refuses, Validate refuses, at the same field; whatever Validate accepts, the definition accepts: as
 // written, as Go prints it, and with defaults.
 func TestValidateAgreesWithCRD(t *testing.T) {
-	forEachKind(t, 3000, func(t *rapid.T, g *generator, check *crdcheck.Checker) {
+	forEachKind(t, 1500, func(t *rapid.T, g *generator, check *crdcheck.Checker) {
 		obj := g.fleet(t, 4, "metadata", "spec")
 		f, err := decode(g.kind, obj)
 		if err != nil {
@@ -45,7 +45,7 @@ func TestValidateAgreesWithCRD(t *testing.T) {
 
 // A change between two valid fleets is refused by both or by neither, at the same fields, defaulted or not.
 func TestValidateUpdateAgreesWithCRD(t *testing.T) {
-	forEachKind(t, 2000, func(t *rapid.T, g *generator, check *crdcheck.Checker) {
+	forEachKind(t, 1500, func(t *rapid.T, g *generator, check *crdcheck.Checker) {
 		old := g.fleet(t, 1, immutable[g.kind]...)
 		obj := old
 		if rapid.Bool().Draw(t, "unrelated") {

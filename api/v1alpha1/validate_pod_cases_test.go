@@ -105,6 +105,9 @@ var validatePodMetadata = map[string]validateCase{
 			`spec.podMetadata.labels[a]: Invalid value: "b c": a valid label must be an empty string or consist of alphanumeric...`,
 			`spec.podMetadata.annotations[a/b/c]: Invalid value: "a/b/c": a valid label key must consist of alphanumeric...`,
 		}},
+	"more annotations than an object may have": {
+		patch: `spec: {podMetadata: {annotations: {a: ` + strings.Repeat("a", 256*1024) + `}}}`,
+		want:  []string{"spec.podMetadata.annotations: Too long: may not be more than 262144 bytes"}},
 	"too many labels": {
 		patch: `spec: {podMetadata: {labels: {` + many(33, "k%d: v") + `}}}`,
 		want: []string{
