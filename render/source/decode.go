@@ -188,6 +188,12 @@ func (d *decoder) quantity(n *tree.Node, q *resource.Quantity, path string) {
 		d.fail(n, path, "%q is not a quantity: write a number with one of m, k, M, G, T, P, E, Ki, Mi, Gi, Ti, Pi, Ei or none, such as 500m or 10Gi", text)
 		return
 	}
+	// Beyond the largest suffix, a quantity's own text can mean another value.
+	again, err := resource.ParseQuantity(parsed.String())
+	if err != nil || again.Cmp(parsed) != 0 {
+		d.fail(n, path, "%s is out of range: no quantity is that large", text)
+		return
+	}
 	*q = parsed
 }
 

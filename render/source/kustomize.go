@@ -85,12 +85,16 @@ func runKustomize(dir string) (objects []built, err error) {
 	if err != nil {
 		return nil, err
 	}
-	openapi.ResetOpenAPI()
+	if openapi.GetSchemaVersion() != openapi.DefaultOpenAPI {
+		openapi.ResetOpenAPI() // an earlier kustomization brought its own
+	}
 	if err := openapi.AddSchema(kustomize.OpenAPI); err != nil {
 		return nil, fmt.Errorf("schema of fleets: %w", err)
 	}
 	fs := &configuredFS{FileSystem: filesys.MakeFsOnDisk(), root: root}
-	m, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(fs, root)
+	options := krusty.MakeDefaultOptions()
+	options.Reorder = krusty.ReorderOptionUnspecified
+	m, err := krusty.MakeKustomizer(options).Run(fs, root)
 	if err != nil {
 		return nil, err
 	}

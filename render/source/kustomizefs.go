@@ -6,10 +6,10 @@ import (
 	"path/filepath"
 	"slices"
 
+	"go.yaml.in/yaml/v3"
 	"sigs.k8s.io/kustomize/api/konfig"
 	"sigs.k8s.io/kustomize/api/types"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
-	"sigs.k8s.io/yaml"
 
 	"github.com/fleetwright/fleetwright/config/kustomize"
 )
@@ -36,32 +36,66 @@ func (fs *configuredFS) ReadFile(path string) ([]byte, error) {
 	if err != nil || !slices.Contains(konfig.RecognizedKustomizationFileNames(), filepath.Base(path)) {
 		return text, err
 	}
-	var fields map[string]any
-	if err := yaml.UnmarshalStrict(text, &fields); err != nil || fields == nil {
+	// Nodes keep every scalar as it was written.
+	var doc yaml.Node
+	if err := yaml.Unmarshal(text, &doc); err != nil || len(doc.Content) != 1 || doc.Content[0].Kind != yaml.MappingNode {
 		return text, nil
 	}
-	list, ok := fields["configurations"].([]any)
-	if fields["configurations"] != nil && !ok {
-		return text, nil
-	}
-	fields["configurations"] = append(list, configurationFile)
+	k := doc.Content[0]
+	appendItem(k, "configurations", configurationFile)
 	if filepath.Dir(path) == fs.root {
-		fs.addOrigins(fields)
+		fs.addedOrigins = appendItem(k, "buildMetadata", types.OriginAnnotations)
+		if valueAt(k, "sortOptions") == nil {
+			// Without an order in the file, kustomize sorts; objects stay in the order of the files instead.
+			order := &yaml.Node{Kind: yaml.MappingNode}
+			setValue(order, "order", scalar(string(types.FIFOSortOrder)))
+			setValue(k, "sortOptions", order)
+		}
 	}
-	out, err := yaml.Marshal(fields)
+	out, err := yaml.Marshal(&doc)
 	if err != nil {
 		return text, nil
 	}
 	return out, nil
 }
 
-func (fs *configuredFS) addOrigins(fields map[string]any) {
-	list, ok := fields["buildMetadata"].([]any)
-	if fields["buildMetadata"] != nil && !ok || slices.Contains(list, any(types.OriginAnnotations)) {
-		return
+// appendItem appends a string to a list of a mapping, and reports whether it did: it may be there already.
+func appendItem(mapping *yaml.Node, key, item string) bool {
+	list := valueAt(mapping, key)
+	if list == nil {
+		list = &yaml.Node{Kind: yaml.SequenceNode}
+		setValue(mapping, key, list)
 	}
-	fields["buildMetadata"] = append(list, types.OriginAnnotations)
-	fs.addedOrigins = true
+	has := func(n *yaml.Node) bool { return n.Value == item }
+	if list.Kind != yaml.SequenceNode || slices.ContainsFunc(list.Content, has) {
+		return false
+	}
+	list.Content = append(list.Content, scalar(item))
+	return true
+}
+
+// valueAt returns the value at a key of a mapping, nil where there is none or null.
+func valueAt(mapping *yaml.Node, key string) *yaml.Node {
+	for i := 0; i+1 < len(mapping.Content); i += 2 {
+		if value := mapping.Content[i+1]; mapping.Content[i].Value == key && value.ShortTag() != "!!null" {
+			return value
+		}
+	}
+	return nil
+}
+
+func setValue(mapping *yaml.Node, key string, value *yaml.Node) {
+	for i := 0; i+1 < len(mapping.Content); i += 2 {
+		if mapping.Content[i].Value == key {
+			mapping.Content[i+1] = value
+			return
+		}
+	}
+	mapping.Content = append(mapping.Content, scalar(key), value)
+}
+
+func scalar(text string) *yaml.Node {
+	return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: text}
 }
 
 // CleanedAbs finds the configuration in any directory.

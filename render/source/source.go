@@ -15,6 +15,9 @@ import (
 // maxProblems bounds what is reported; a file that is not meant for this tool would otherwise fill a terminal.
 const maxProblems = 1000
 
+// enoughProblems ends the reading: what comes later is not reported anyway.
+const enoughProblems = 2 * maxProblems
+
 // Options say how to read.
 type Options struct {
 	// Stdin is what the path "-" reads.
@@ -71,7 +74,7 @@ func Read(paths []string, opts Options) (*Set, error) {
 	// 2. Read each document, then what concerns several.
 	r := &reader{opts: opts}
 	for _, in := range inputs {
-		if len(r.problems) > 10*maxProblems {
+		if len(r.problems) > enoughProblems {
 			break
 		}
 		r.files = append(r.files, in.name)
@@ -113,7 +116,7 @@ func (r *reader) read(in input) {
 		if d.blank() {
 			continue
 		}
-		if len(r.problems) > 10*maxProblems {
+		if len(r.problems) > enoughProblems {
 			return
 		}
 		nodes, findings := parse(in.name, d)

@@ -40,11 +40,15 @@ func syntaxProblem(d document, err error) (tree.Pos, string) {
 		if !strings.Contains(message, s.text) {
 			continue
 		}
-		if at, ok := stopsAt(d, message); s.exact && ok {
-			return d.explain(startsAt(d, at), s.advice)
+		at, found := 0, false
+		switch {
+		case s.exact:
+			at, found = stopsAt(d, message)
+		case s.bracket:
+			at, found = opensAt(d)
 		}
-		if at, ok := opensAt(d); s.bracket && ok {
-			return d.position(at), s.advice
+		if found {
+			return d.explain(at, s.advice)
 		}
 		line += s.lag
 		return tree.PosAt(d.line+line-1, d.column(line)), s.advice
@@ -127,7 +131,7 @@ func stopsAt(d document, message string) (int, bool) {
 	for at > 0 && !utf8.RuneStart(text[at]) {
 		at--
 	}
-	return at + len(d.text) - len(text), true
+	return startsAt(d, at+len(d.text)-len(text)), true
 }
 
 // maxLines bounds the lines that are tried.

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package source_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"sigs.k8s.io/kustomize/api/krusty"
+	"sigs.k8s.io/kustomize/kyaml/filesys"
+
+	"github.com/fleetwright/fleetwright/render/source"
+)
+
+// write makes files below a new directory and returns it.
+func write(t *testing.T, files map[string]string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range files {
+		path := filepath.Join(dir, name)
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+	}
+	return dir
+}
+
+// TestOthersAreAsKustomizePrintsThem compares what passes through a kustomization with what kustomize makes of it without
+// the additions that fleets need.
+func TestOthersAreAsKustomizePrintsThem(t *testing.T) {
+	objects := `# a comment
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: a, annotations: {z: "1", a: "2"}}
+data: {yes: "no", b: 'c'}
+---
+apiVersion: v1
+kind: Secret
+metadata: {name: b}
+stringData: {a: b}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: c, annotations: {}}
+spec: {template: {spec: {containers: [{name: a, image: b, env: [{name: X, valueFrom: {configMapKeyRef: {name: a, key: b}}}]}]}}}
+`
+	tests := map[string]string{
+		"as they are":          "resources: [objects.yaml]\n",
+		"prefixed":             "resources: [objects.yaml]\nnamePrefix: x-\nnamespace: space\n",
+		"annotated":            "resources: [objects.yaml]\ncommonAnnotations: {k: v}\nlabels: [{pairs: {l: m}}]\n",
+		"generated":            "resources: [objects.yaml]\nconfigMapGenerator: [{name: g, literals: [a=b]}]\nsecretGenerator: [{name: g, literals: [a=b]}]\n",
+		"merged by generators": "resources: [objects.yaml]\nconfigMapGenerator: [{name: a, behavior: merge, literals: [a=b]}]\n",
+		"patched":              "resources: [objects.yaml]\npatches: [{target: {kind: Deployment}, patch: '[{\"op\": \"add\", \"path\": \"/spec/replicas\", \"value\": 3}]'}]\n",
+		"from a base":          "resources: [base]\nnameSuffix: -y\n",
+		"sorted":               "resources: [objects.yaml]\nsortOptions: {order: legacy}\n",
+		"with metadata":        "resources: [objects.yaml]\nbuildMetadata: [managedByLabel, transformerAnnotations]\nnamePrefix: x-\n",
+		"with origins":         "resources: [objects.yaml]\nbuildMetadata: [originAnnotations]\n",
+		"with configurations":  "resources: [objects.yaml]\nconfigurations: [config.yaml]\nnamePrefix: x-\n",
+	}
+	for name, kustomization := range tests {
+		t.Run(name, func(t *testing.T) {
+			dir := write(t, map[string]string{
+				"kustomization.yaml": kustomization, "objects.yaml": objects,
+				"base/kustomization.yaml": "resources: [objects.yaml]\nnamePrefix: base-\n", "base/objects.yaml": objects,
+				"config.yaml": "namePrefix: [{path: data/b, kind: ConfigMap}]\n",
+			})
+			options := krusty.MakeDefaultOptions()
+			if strings.Contains(kustomization, "sortOptions") {
+				options.Reorder = krusty.ReorderOptionUnspecified
+			}
+			m, err := krusty.MakeKustomizer(options).Run(filesys.MakeFsOnDisk(), dir)
+			require.NoError(t, err)
+			want, err := m.AsYaml()
+			require.NoError(t, err)
+			set, err := source.Read([]string{dir}, source.Options{})
+			require.NoError(t, err)
+			var got []string
+			for i := range set.Documents {
+				got = append(got, string(set.Documents[i].Text))
+			}
+			require.Equal(t, string(want), strings.Join(got, "---\n"))
+		})
+	}
+}
+
+// TestSchemaOfAnotherKustomizationIsForgotten builds one that brings a schema in which lists are replaced whole, then one
+// that relies on the schema of fleets.
+func TestSchemaOfAnotherKustomizationIsForgotten(t *testing.T) {
+	files := map[string]string{
+		"own/kustomization.yaml":  "resources: [objects.yaml]\nopenapi: {path: schema.json}\n",
+		"own/objects.yaml":        "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n",
+		"own/schema.json":         `{"definitions": {}}`,
+		"then/kustomization.yaml": "resources: [fleet.yaml]\npatches: [{path: patch.yaml}]\n",
+		"then/fleet.yaml":         fleetText(t) + "  env:\n  - {name: CELLD_A, value: a}\n  - {name: CELLD_B, value: b}\n",
+		"then/patch.yaml": "apiVersion: celld.eric.dev/v1alpha1\nkind: PersistentFleet\nmetadata: {name: my-fleet, namespace: fleets}\n" +
+			"spec:\n  env:\n  - {name: CELLD_B, value: c}\n",
+	}
+	dir := write(t, files)
+	_, err := source.Read([]string{filepath.Join(dir, "own")}, source.Options{})
+	require.NoError(t, err)
+	set, err := source.Read([]string{filepath.Join(dir, "then")}, source.Options{})
+	require.NoError(t, err)
+	require.Len(t, set.Documents[0].Fleet.Shared().Env, 2)
+}
