@@ -14,6 +14,7 @@ import (
 
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
+	"k8s.io/klog/v2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/fleetwright/fleetwright/test/cluster/binaries"
@@ -43,6 +44,7 @@ type Cluster struct {
 	authority *pki.Authority
 	disks     *disks.Provisioner
 	stopDisks func()
+	clientLog klog.Logger // of client libraries in this process
 	worlds    atomic.Int64
 
 	mu      sync.Mutex // guards running

@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/yaml"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/klog/v2/textlogger"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/fleetwright/fleetwright/test/cluster/internal/disks"
@@ -108,12 +109,13 @@ func (c *Cluster) startDisks(context.Context) error {
 	if err != nil {
 		return err
 	}
-	log, err := os.Create(filepath.Join(c.dir, "disks.log"))
+	log, err := os.Create(filepath.Join(c.dir, "clients.log"))
 	if err != nil {
 		return err
 	}
+	c.clientLog = textlogger.NewLogger(textlogger.NewConfig(textlogger.Output(log)))
 	c.disks = disks.New(api)
-	stop := c.disks.Run(log)
+	stop := c.disks.Run(c.clientLog)
 	c.stopDisks = sync.OnceFunc(func() {
 		stop()
 		_ = log.Close()

@@ -11,6 +11,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+
+	"k8s.io/klog/v2"
 )
 
 // Shared is one cluster for all tests of a package, started by the first that
@@ -50,7 +52,12 @@ func (s *Shared) Main(m *testing.M) int {
 // Cluster returns the cluster. A test that fails says where its logs are.
 func (s *Shared) Cluster(tb testing.TB) *Cluster {
 	tb.Helper()
-	s.once.Do(func() { s.cluster, s.err = launch(context.Background(), steps) })
+	s.once.Do(func() {
+		if s.cluster, s.err = launch(context.Background(), steps); s.err == nil {
+			// Client libraries complain of every fault that a test makes.
+			klog.SetLogger(s.cluster.clientLog)
+		}
+	})
 	if s.err != nil {
 		tb.Fatal(s.err)
 	}

@@ -4,6 +4,7 @@ package fleets_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
@@ -12,6 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/fleetwright/fleetwright/test/cluster"
 )
 
 // The restricted Pod Security standard admits the Pods of every example, and
@@ -33,7 +36,11 @@ func TestPodsAreAdmitted(t *testing.T) {
 				require.NoError(t, c.Client.Create(t.Context(),
 					&corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: account}}))
 			}
-			require.NoError(t, c.Client.Create(t.Context(), pod, client.DryRunAll))
+			// The admission plugins hear of a new class a little later.
+			cluster.WaitWithin(t, 20*time.Second, "the Pod to be admitted", func(ctx ctx) (bool, string) {
+				err := c.Client.Create(ctx, pod.DeepCopy(), client.DryRunAll)
+				return err == nil, errorText(err)
+			})
 		})
 	}
 }

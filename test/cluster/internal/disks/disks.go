@@ -9,7 +9,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"sync"
 	"time"
 
@@ -19,7 +18,6 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/klog/v2"
-	"k8s.io/klog/v2/textlogger"
 	"sigs.k8s.io/sig-storage-lib-external-provisioner/v13/controller"
 )
 
@@ -49,8 +47,7 @@ func New(api kubernetes.Interface) *Provisioner {
 
 // Run works until the returned function is called, which waits for the end.
 // What it does goes to the log.
-func (p *Provisioner) Run(log io.Writer) (stop func()) {
-	logger := textlogger.NewLogger(textlogger.NewConfig(textlogger.Output(log)))
+func (p *Provisioner) Run(logger klog.Logger) (stop func()) {
 	ctx, cancel := context.WithCancel(klog.NewContext(context.Background(), logger))
 	runner := controller.NewProvisionController(ctx, p.api, Driver, p,
 		controller.LeaderElection(false),
