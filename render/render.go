@@ -132,6 +132,22 @@ func fleetObject(f v1alpha1.Fleet) Object {
 // DisableSubstitution marks an object whose text holds what Flux would take for a variable, and returns the warning for it;
 // it returns "" where there is nothing to mark, or where the object is marked already.
 func DisableSubstitution(object *tree.Node) string {
+	warning := substitution(object)
+	if warning == "" {
+		return ""
+	}
+	meta := object.Get("metadata")
+	annotations := meta.Get("annotations")
+	if annotations == nil || annotations.Kind != tree.Map {
+		annotations = &tree.Node{Kind: tree.Map}
+		meta.Set("annotations", annotations)
+	}
+	annotations.Set(v1alpha1.AnnotationFluxSubstitute, tree.Str("disabled"))
+	return warning
+}
+
+// substitution returns the warning for an object that DisableSubstitution has to mark.
+func substitution(object *tree.Node) string {
 	clean := object.Walk(func(n *tree.Node) bool {
 		if n.Kind == tree.String && strings.Contains(n.Text, "${") {
 			return false
@@ -142,12 +158,6 @@ func DisableSubstitution(object *tree.Node) string {
 	if clean || meta == nil || meta.Kind != tree.Map || meta.GetText("annotations", v1alpha1.AnnotationFluxSubstitute) == "disabled" {
 		return ""
 	}
-	annotations := meta.Get("annotations")
-	if annotations == nil || annotations.Kind != tree.Map {
-		annotations = &tree.Node{Kind: tree.Map}
-		meta.Set("annotations", annotations)
-	}
-	annotations.Set(v1alpha1.AnnotationFluxSubstitute, tree.Str("disabled"))
 	return fmt.Sprintf("annotation %s: disabled was added, because the text holds \"${\", which Flux takes for a variable; "+
 		"write $(NAME) for a variable of the container", v1alpha1.AnnotationFluxSubstitute)
 }
@@ -170,7 +180,7 @@ func (o *Object) annotate(key, value string) {
 
 func newObject(typed runtime.Object) Object {
 	o := Object{Typed: typed, tree: tree.Of(typed)}
-	if warning := DisableSubstitution(o.tree); warning != "" {
+	if warning := substitution(o.tree); warning != "" {
 		o.annotate(v1alpha1.AnnotationFluxSubstitute, "disabled")
 		o.Warnings = append(o.Warnings, warning)
 	}

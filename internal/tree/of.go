@@ -17,10 +17,10 @@ import (
 )
 
 // Of returns the tree of a typed object: fields in the order of the struct, apiVersion before kind, map keys sorted, unset
-// fields left out. Unlike encoding/json it leaves out structs tagged omitempty that hold nothing, gives a nil list or map that is not
-// tagged so as an empty one, and spells quantities in canonical form, however they were written. Types with a MarshalJSON
-// of their own are taken at its word. It panics on what objects cannot hold, such as a channel or a fraction: that is a
-// mistake in a type, never in a value.
+// fields left out. Unlike encoding/json it leaves out structs tagged omitempty that hold nothing, gives a nil list or map
+// that is not tagged so as an empty one, and spells quantities in canonical form, however they were written. Types with a
+// MarshalJSON of their own are taken at its word. It panics on what objects cannot hold, such as a channel or a fraction:
+// that is a mistake in a type, never in a value.
 func Of(v any) *Node {
 	space := builderStack.Get().(*[]Field) //nolint:forcetypeassert // nothing else is put there
 	b := builder{stack: (*space)[:0]}

@@ -75,6 +75,14 @@ func TestSet(t *testing.T) {
 	require.Equal(t, "a: x\nb: 2\nc: \"y\"\n", string(tree.AppendYAML(nil, n)))
 }
 
+func TestSetSorted(t *testing.T) {
+	n := &tree.Node{Kind: tree.Map}
+	for _, key := range []string{"c", "a", "b", "a", "d"} {
+		n.SetSorted(key, tree.Str("value "+key))
+	}
+	require.Equal(t, "a: value a\nb: value b\nc: value c\nd: value d\n", string(tree.AppendYAML(nil, n)))
+}
+
 func TestWalk(t *testing.T) {
 	n := parse(t, `{"a": [1, {"b": 2}], "c": 3}`)
 	var seen []string
