@@ -5,6 +5,7 @@ go 1.26.0
 replace github.com/fleetwright/fleetwright => ../..
 
 require (
+	github.com/evanphx/json-patch/v5 v5.9.11
 	github.com/fleetwright/fleetwright v0.0.0-00010101000000-000000000000
 	github.com/fluxcd/pkg/ssa v0.78.0
 	github.com/stretchr/testify v1.12.1
@@ -27,7 +28,6 @@ require (
 	github.com/chai2010/gettext-go v1.0.2 // indirect
 	github.com/davecgh/go-spew v1.1.2-0.20180830191138-d8f796af33cc // indirect
 	github.com/emicklei/go-restful/v3 v3.13.0 // indirect
-	github.com/evanphx/json-patch/v5 v5.9.11 // indirect
 	github.com/exponent-io/jsonpath v0.0.0-20210407135951-1de76d718b3f // indirect
 	github.com/fluxcd/cli-utils v1.3.0 // indirect
 	github.com/fxamacker/cbor/v2 v2.9.3 // indirect
