@@ -32,7 +32,7 @@ func parse(file string, d document) ([]*tree.Node, []finding) {
 	}
 	if len(d.text) > MaxDocument {
 		return fail(tree.PosAt(d.line, 1), fmt.Sprintf(
-			"a document of %d MiB: the API server takes no object above 3 MiB; a separator may be missing", len(d.text)>>20))
+			"a document of %d bytes: the API server takes %d at most; a separator may be missing", len(d.text), MaxDocument))
 	}
 	if pos, problem := checkCharacters(d); problem != "" {
 		return fail(pos, problem)

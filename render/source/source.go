@@ -144,7 +144,7 @@ func (r *reader) findings(in input, object tree.ID, findings []finding, passedOn
 		if in.built {
 			f.Pos = tree.Pos{}
 		}
-		if in.built || in.item {
+		if (in.built || in.item) && object.Name != "" {
 			f.Object = object
 		}
 		r.fail(f.Problem)
