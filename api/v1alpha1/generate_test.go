@@ -126,7 +126,7 @@ func (g *generator) draw(t *rapid.T, path string, s *schema.Structural) any {
 		return object
 	case s.Type == "array":
 		list := []any{}
-		for range rapid.SampledFrom([]int{0, 1, 1, 2, 3, 7, 17, 33}).Draw(t, "items of "+path) {
+		for range rapid.SampledFrom([]int{0, 1, 1, 2, 3, 6, 7, 16, 17, 32, 33}).Draw(t, "items of "+path) {
 			list = append(list, g.draw(t, path+"[]", s.Items))
 		}
 		return list
@@ -150,7 +150,7 @@ func (g *generator) drawMap(t *rapid.T, path string, s *schema.Structural) any {
 	if strings.HasPrefix(path, "spec.resources") {
 		keys = resourceNames
 	}
-	n := rapid.SampledFrom([]int{0, 1, 1, 2, 3, 17, 33}).Draw(t, "keys of "+path)
+	n := rapid.SampledFrom([]int{0, 1, 1, 2, 3, 16, 17, 32, 33}).Draw(t, "keys of "+path)
 	for i := range n {
 		key := fmt.Sprintf("key-%d", i)
 		if n <= 3 {

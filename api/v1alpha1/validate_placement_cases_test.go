@@ -5,6 +5,12 @@ package v1alpha1_test
 import "github.com/fleetwright/fleetwright/api/v1alpha1"
 
 var validatePlacement = map[string]validateCase{
+	"as much as allowed": {
+		patch: `spec: {replicas: 6, placement: {zones: [` + many(6, "z%d") + `], nodeSelector: {` + many(32, "k%d: v") +
+			`}, tolerations: [` + many(32, "{key: k%d}") + `]}}`},
+	"too many tolerations": {
+		patch: `spec: {placement: {tolerations: [` + many(33, "{key: k%d}") + `]}}`,
+		want:  []string{"spec.placement.tolerations: Too many: 33: must have at most 32 items"}},
 	"no zones": {
 		patch: `spec: {placement: {zones: []}}`,
 		want: []string{

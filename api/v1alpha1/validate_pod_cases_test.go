@@ -7,6 +7,10 @@ import (
 )
 
 var validateEnv = map[string]validateCase{
+	"as many as allowed": {patch: `spec: {env: [` + many(32, "{name: CELLD_%d}") + `]}`},
+	"value too long": {
+		patch: `spec: {env: [{name: CELLD_X, value: ` + strings.Repeat("ü", 4097) + `}]}`,
+		want:  []string{"spec.env[0].value: Too long: may not be more than 4096 characters"}},
 	"names wrong": {
 		patch: `spec: {env: [{name: ''}, {name: PATH}, {name: celld_x}, {name: CELLD_}]}`,
 		want: []string{
@@ -86,6 +90,11 @@ var validateEnv = map[string]validateCase{
 }
 
 var validatePodMetadata = map[string]validateCase{
+	"as many as allowed": {
+		patch: `spec: {podMetadata: {labels: {` + many(32, "k%d: v") + `}, annotations: {` + many(32, "k%d: v") + `}}}`},
+	"too many annotations": {
+		patch: `spec: {podMetadata: {annotations: {` + many(33, "k%d: v") + `}}}`,
+		want:  []string{"spec.podMetadata.annotations: Too many: 33: must have at most 32 items"}},
 	"keys of ours": {
 		patch: `spec: {podMetadata: {labels: {celld.eric.dev/fleet: x, app.kubernetes.io/name: x, app.kubernetes.io/managed-by: ` +
 			`x}, annotations: {celld.eric.dev/seal: x, kubectl.kubernetes.io/default-container: x}}}`,
@@ -116,6 +125,11 @@ var validatePodMetadata = map[string]validateCase{
 }
 
 var validateNetwork = map[string]validateCase{
+	"as much as allowed": {
+		patch: `spec: {network: {dns: {podLabels: {` + many(16, "k%d: v") + `}}, extraEgress: [` + strings.Repeat("{}, ", 31) + `{}]}}`},
+	"too many labels of dns": {
+		patch: `spec: {network: {dns: {podLabels: {` + many(17, "k%d: v") + `}}}}`,
+		want:  []string{"spec.network.dns.podLabels: Too many: 17: must have at most 16 items"}},
 	"dns": {
 		patch: `spec: {network: {dns: {namespace: Kube, podLabels: {app: 'a b'}}}}`,
 		want: []string{

@@ -72,6 +72,7 @@ var validateMetadata = map[string]validateCase{
 }
 
 var validateSpec = map[string]validateCase{
+	"as many pull secrets as allowed": {patch: `spec: {imagePullSecrets: [` + many(16, "{name: s%d}") + `]}`},
 	"nothing at all, persistent": {
 		kind:  v1alpha1.KindPersistentFleet,
 		patch: `spec: null`,

@@ -231,6 +231,15 @@ var validateTelemetry = map[string]validateCase{
 }
 
 var validateRouting = map[string]validateCase{
+	"as many hostnames as allowed": {
+		patch: `spec: {routing: {hostnames: [` + many(16, "h%d") + `], source: ` + source + `, gateway: {name: gw}}}`},
+	"too many labels and annotations": {
+		patch: `spec: {routing: {hostnames: [a], source: {namespace: gateways, podLabels: {` + many(17, "k%d: v") +
+			`}}, ingress: {className: c, annotations: {` + many(33, "k%d: v") + `}}}}`,
+		want: []string{
+			"spec.routing.source.podLabels: Too many: 17: must have at most 16 items",
+			"spec.routing.ingress.annotations: Too many: 33: must have at most 32 items",
+		}},
 	"by Gateway": {
 		patch: `spec: {routing: {hostnames: [a.example, '*.b.example'], source: ` + source + `, gateway: {name: gw, namespace: ` +
 			`gateways, sectionName: https}}}`},
