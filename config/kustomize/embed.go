@@ -11,8 +11,9 @@ import _ "embed"
 //go:embed kustomizeconfig.yaml
 var Config []byte
 
-// OpenAPI is, for kustomize's `openapi.path`, a schema of fleets with merge keys, so that a patch of one list entry keeps
-// the others.
+// OpenAPI is a schema of fleets with merge keys, so that a strategic merge patch of one list entry keeps the others. The
+// fleetwright command adds it to kustomize's own schema. In a kustomization's `openapi.path` it stands instead of that:
+// patches of lists in built-in kinds then replace the list, so give fleets a kustomization of their own there.
 //
 //go:embed openapi.json
 var OpenAPI []byte

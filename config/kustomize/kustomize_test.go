@@ -169,7 +169,7 @@ func TestGeneratedNamesCarryTheirHash(t *testing.T) {
 	require.Regexp(t, `credentialsSecretName: creds-[a-z0-9]{10}\n`, out)
 }
 
-// build runs kustomize as the command does and returns the fleet.
+// build runs kustomize with both files listed in the kustomization, and returns the fleet.
 func build(t *testing.T, kind, fleet, kustomization string) string {
 	t.Helper()
 	fs := filesys.MakeFsInMemory()
