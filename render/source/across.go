@@ -45,26 +45,27 @@ func (r *reader) across() {
 
 // rendered refuses objects that a fleet of the input renders to: they would be there twice.
 func (r *reader) rendered() {
-	owners := map[tree.ID]*Document{}
-	for i := range r.documents {
-		if doc := &r.documents[i]; doc.Fleet != nil {
-			for _, id := range objectsOf(doc.Fleet) {
-				owners[id] = doc
-			}
-		}
-	}
+	others := map[tree.ID]*Document{}
 	for i := range r.documents {
 		doc := &r.documents[i]
-		if doc.replaced {
-			continue
-		}
 		id := doc.id
 		if id.Namespace == "" {
 			id.Namespace = r.opts.Namespace
 		}
-		if fleet := owners[id]; fleet != nil {
-			r.clash(doc, fleet, "metadata.name", "%s, at %s, renders to this object: remove it here, "+
-				"and keep rendered objects in a directory of their own", fleet.id)
+		if doc.Fleet == nil && !doc.replaced {
+			others[id] = doc
+		}
+	}
+	for i := range r.documents {
+		fleet := &r.documents[i]
+		if fleet.Fleet == nil || len(others) == 0 {
+			continue
+		}
+		for _, id := range objectsOf(fleet.Fleet) {
+			if doc := others[id]; doc != nil {
+				r.clash(doc, fleet, "metadata.name", "%s, at %s, renders to this object: remove it here, "+
+					"and keep rendered objects in a directory of their own", fleet.id)
+			}
 		}
 	}
 }
