@@ -46,11 +46,15 @@ func examples(t *testing.T) []example {
 	return found
 }
 
-// directories returns those below dir that hold YAML files.
+// directories returns those below dir that hold YAML files, but for what was
+// rendered from others.
 func directories(t *testing.T, dir string) []string {
 	t.Helper()
 	var found []string
 	require.NoError(t, filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if err == nil && entry.Name() == "rendered" {
+			return filepath.SkipDir
+		}
 		if err == nil && filepath.Ext(path) == ".yaml" && !slices.Contains(found, filepath.Dir(path)) {
 			found = append(found, filepath.Dir(path))
 		}
