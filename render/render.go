@@ -109,10 +109,9 @@ func newPlan(f v1alpha1.Fleet, opts Options) *plan {
 
 // objects makes the typed objects in the order in which they are printed.
 func (p *plan) objects() []runtime.Object {
-	out := []runtime.Object{
+	return append([]runtime.Object{
 		p.workload(), p.disruptionBudget(), p.networkPolicy(), p.service(), p.peerService(),
-	}
-	return append(out, p.routing()...)
+	}, p.routing()...)
 }
 
 // workload is a StatefulSet or, for a BucketFleet that does not ask for an order, a Deployment.

@@ -57,7 +57,7 @@ func (p *plan) httpRoute() *gatewayv1.HTTPRoute {
 				BackendRefs: []gatewayv1.HTTPBackendRef{{BackendRef: gatewayv1.BackendRef{
 					BackendObjectReference: gatewayv1.BackendObjectReference{
 						Group: ptrTo(gatewayv1.Group("")), Kind: ptrTo(gatewayv1.Kind("Service")),
-						Name: gatewayv1.ObjectName(p.name), Port: ptrTo(gatewayv1.PortNumber(v1alpha1.ApplicationPort)),
+						Name: gatewayv1.ObjectName(p.name), Port: ptrTo(v1alpha1.ApplicationPort),
 					},
 					Weight: ptrTo[int32](1),
 				}}},

@@ -134,7 +134,7 @@ func filler(seed int64) *randfill.Filler {
 			*q = *resource.NewMilliQuantity(c.Int63n(1<<40), resource.DecimalSI)
 		},
 		func(v *metav1.Time, c randfill.Continue) { *v = metav1.Unix(c.Int63n(1<<32), 0) },
-		func(f *metav1.FieldsV1, _ randfill.Continue) { f.Raw = []byte(`{"f:metadata":{}}`) },
+		func(f *metav1.FieldsV1, _ randfill.Continue) { f.SetRawString(`{"f:metadata":{}}`) },
 		func(v *intstr.IntOrString, c randfill.Continue) {
 			if *v = intstr.FromInt32(c.Int31()); c.Bool() {
 				*v = intstr.FromString(c.String(0))

@@ -17,7 +17,7 @@ func TestScalarsInYAML(t *testing.T) {
 		quoted []string
 	}{
 		"words that YAML 1.1 or 1.2 converts": {
-			plain:  []string{"nulls", "truely", "Yes!", "none", "north", "onward", "y2", "not"},
+			plain:  []string{"nulls", "untrue", "Yes!", "none", "north", "onward", "y2", "not"},
 			quoted: []string{"null", "Null", "~", "true", "FALSE", "yes", "No", "on", "OFF", "y", "N", "<<", "=", ""},
 		},
 		"numbers": {
