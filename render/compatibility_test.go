@@ -52,3 +52,29 @@ func templatesOf(t testing.TB, fleet string) string {
 	}
 	return string(text)
 }
+
+// TestWhatRestartsNobody lists changes that leave the Pod template alone, and those that leave all of the workload alone.
+func TestWhatRestartsNobody(t *testing.T) {
+	tests := map[string]struct {
+		patch      string
+		unaffected bool
+	}{
+		"replicas":    {`spec: {replicas: 9}`, true},
+		"capacity":    {`spec: {capacity: {mode: Manual}}`, true},
+		"stopped":     {`spec: {maintenance: {stopped: true}}`, true},
+		"routing":     {`spec: {routing: {hostnames: [a.example.com], gateway: {name: a}, source: {namespace: a, podLabels: {a: b}}}}`, true},
+		"annotations": {`metadata: {annotations: {celld.eric.dev/protect: "true"}}`, true},
+		"bucket name": {`spec: {storage: {bucket: my-bucket}}`, true},
+		"paused":      {`spec: {maintenance: {paused: true}}`, false},
+		"network":     {`spec: {network: {credentials: None, extraEgress: [{}]}}`, false},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			for _, base := range []string{persistent, bucket} {
+				before, after := mustRender(t, fleet(t, base))[1], mustRender(t, fleet(t, base, tc.patch))[1]
+				require.Empty(t, cmp.Diff(templateOf(before.Typed), templateOf(after.Typed)))
+				require.Equal(t, tc.unaffected, string(before.AppendYAML(nil)) == string(after.AppendYAML(nil)))
+			}
+		})
+	}
+}
