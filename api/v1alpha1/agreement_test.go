@@ -18,7 +18,7 @@ import (
 )
 
 // Whatever the definition refuses, Validate refuses, at the same field; whatever Validate accepts, the definition accepts: as
-// written, as Go prints it, and with defaults.
+// written, as Go prints it, and with defaults; and editors do not underline it.
 func TestValidateAgreesWithCRD(t *testing.T) {
 	forEachKind(t, 1500, func(t *rapid.T, g *generator, check *crdcheck.Checker) {
 		obj := g.fleet(t, 4, "metadata", "spec")
@@ -32,6 +32,9 @@ func TestValidateAgreesWithCRD(t *testing.T) {
 		requireAgreement(t, f.Validate(), check.Create(printed))
 
 		wasValid := len(f.Validate()) == 0
+		if wasValid {
+			require.NoError(t, g.editor.Validate(obj))
+		}
 		f.Default()
 		once := clone(f)
 		f.Default()

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/stretchr/testify/require"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	"pgregory.net/rapid"
 
@@ -24,10 +26,15 @@ type generator struct {
 	parts []map[string]any // what may be added to the valid fleet and keeps it valid
 	paths []string         // every field of the spec and of the metadata that users write
 	at    map[string]*schema.Structural
+
+	editor *jsonschema.Schema // what editors check by
 }
 
 func newGenerator(t testing.TB, kind string) *generator {
-	g := &generator{kind: kind, base: object(t, kind), at: map[string]*schema.Structural{}}
+	t.Helper()
+	editor, err := jsonschema.NewCompiler().Compile("../../config/schema/" + strings.ToLower(kind) + ".json")
+	require.NoError(t, err)
+	g := &generator{kind: kind, base: object(t, kind), at: map[string]*schema.Structural{}, editor: editor}
 	for _, p := range validParts {
 		g.parts = append(g.parts, parse(t, p))
 	}
