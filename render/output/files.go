@@ -106,7 +106,7 @@ func (f *Files) Write(dir string) (changed int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	if err := os.MkdirAll(dir, 0o755); err != nil { //nolint:gosec // rendered objects hold no secrets
+	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return 0, fmt.Errorf("creating the output directory: %w", err)
 	}
 	s := staged{dir: dir, files: map[string]string{}}

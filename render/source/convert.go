@@ -179,23 +179,24 @@ func (c *converter) key(n *yaml.Node) string {
 // merge returns the fields that a merge key adds: earlier ones win.
 func (c *converter) merge(n *yaml.Node, depth int) []tree.Field {
 	value := c.node(n, depth+1)
-	switch value.Kind {
-	case tree.Map:
+	reported := len(c.findings) > 0 && c.findings[len(c.findings)-1].node == value
+	var out []tree.Field
+	switch {
+	case reported:
+		return nil
+	case value.Kind == tree.Map:
 		return value.Fields
-	case tree.Null:
-		if len(c.findings) > 0 && c.findings[len(c.findings)-1].node == value {
-			return nil
-		}
-	case tree.List:
-		var out []tree.Field
+	case value.Kind == tree.List:
 		for _, item := range value.Items {
 			if item.Kind != tree.Map {
-				c.fail(n, false, "a merge key takes an object or a list of objects")
+				c.fail(n, false, notMergeable)
 			}
 			out = append(out, item.Fields...)
 		}
-		return out
+	default:
+		c.fail(n, false, notMergeable)
 	}
-	c.fail(n, false, "a merge key takes an object or a list of objects")
-	return nil
+	return out
 }
+
+const notMergeable = "a merge key takes an object or a list of objects"

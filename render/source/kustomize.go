@@ -141,10 +141,7 @@ func isFleet(res *resource.Resource) bool {
 func kustomizeMessage(err error) string {
 	message := err.Error()
 	if here, err := os.Getwd(); err == nil {
-		message = relative(message, here)
-		if real, err := filepath.EvalSymlinks(here); err == nil && real != here {
-			message = relative(message, real)
-		}
+		message = relative(relative(message, here), followed(here))
 	}
 	if strings.Contains(message, "plugins disabled") || strings.Contains(message, "external plugins") {
 		message += "; programs are not run here: run kustomize yourself and give its output to 'fleetwright render -', " +

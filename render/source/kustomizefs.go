@@ -36,27 +36,35 @@ func (fs *configuredFS) ReadFile(path string) ([]byte, error) {
 	if err != nil || !slices.Contains(konfig.RecognizedKustomizationFileNames(), filepath.Base(path)) {
 		return text, err
 	}
+	if out := fs.configured(text, filepath.Dir(path) == fs.root); out != nil {
+		return out, nil
+	}
+	return text, nil
+}
+
+// configured returns a kustomization with what it needs added, nil for what is none.
+func (fs *configuredFS) configured(text []byte, root bool) []byte {
 	// Nodes keep every scalar as it was written.
 	var doc yaml.Node
-	if err := yaml.Unmarshal(text, &doc); err != nil || len(doc.Content) != 1 || doc.Content[0].Kind != yaml.MappingNode {
-		return text, nil
+	if yaml.Unmarshal(text, &doc) != nil || len(doc.Content) != 1 || doc.Content[0].Kind != yaml.MappingNode {
+		return nil
 	}
 	k := doc.Content[0]
 	appendItem(k, "configurations", configurationFile)
-	if filepath.Dir(path) == fs.root {
+	if root {
 		fs.addedOrigins = appendItem(k, "buildMetadata", types.OriginAnnotations)
-		if valueAt(k, "sortOptions") == nil {
-			// Without an order in the file, kustomize sorts; objects stay in the order of the files instead.
-			order := &yaml.Node{Kind: yaml.MappingNode}
-			setValue(order, "order", scalar(string(types.FIFOSortOrder)))
-			setValue(k, "sortOptions", order)
-		}
+	}
+	if root && valueAt(k, "sortOptions") == nil {
+		// Without an order in the file, kustomize sorts; objects stay in the order of the files instead.
+		order := &yaml.Node{Kind: yaml.MappingNode}
+		setValue(order, "order", scalar(string(types.FIFOSortOrder)))
+		setValue(k, "sortOptions", order)
 	}
 	out, err := yaml.Marshal(&doc)
 	if err != nil {
-		return text, nil
+		return nil
 	}
-	return out, nil
+	return out
 }
 
 // appendItem appends a string to a list of a mapping, and reports whether it did: it may be there already.

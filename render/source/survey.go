@@ -27,14 +27,11 @@ type survey struct {
 
 // directory surveys a kustomization and what it leads to. It reports whether there is one.
 func (s *survey) directory(dir string) bool {
-	real, err := filepath.EvalSymlinks(dir)
-	if err != nil {
-		real = dir
-	}
-	if real, err = filepath.Abs(real); err != nil || s.seen[real] {
+	at := followed(dir)
+	if s.seen[at] {
 		return true
 	}
-	s.seen[real] = true
+	s.seen[at] = true
 	name, err := findKustomization(dir)
 	if err != nil {
 		s.problems = append(s.problems, asProblems(err)...)
@@ -222,15 +219,17 @@ func remote(path string) bool { return remoteSource.MatchString(path) }
 
 // inside says whether a file is in a directory or below it, symbolic links followed.
 func inside(dir, file string) bool {
-	real := func(path string) string {
-		if followed, err := filepath.EvalSymlinks(path); err == nil {
-			path = followed
-		}
-		if abs, err := filepath.Abs(path); err == nil {
-			path = abs
-		}
-		return path
+	path, err := filepath.Rel(followed(dir), followed(file))
+	return err == nil && fs.ValidPath(filepath.ToSlash(path))
+}
+
+// followed is the absolute path behind symbolic links, or as much of it as there is.
+func followed(path string) string {
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		path = target
 	}
-	relative, err := filepath.Rel(real(dir), real(file))
-	return err == nil && fs.ValidPath(filepath.ToSlash(relative))
+	if abs, err := filepath.Abs(path); err == nil {
+		path = abs
+	}
+	return path
 }
