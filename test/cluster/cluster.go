@@ -45,6 +45,7 @@ type Cluster struct {
 	disks     *disks.Provisioner
 	stopDisks func()
 	clientLog klog.Logger // of client libraries in this process
+	startTook time.Duration
 	worlds    atomic.Int64
 
 	mu      sync.Mutex // guards running
@@ -90,6 +91,7 @@ var steps = []step{
 func launch(ctx context.Context, steps []step) (_ *Cluster, err error) {
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
+	started := time.Now()
 
 	binary, err := binaries.Find()
 	if err != nil {
@@ -112,6 +114,7 @@ func launch(ctx context.Context, steps []step) (_ *Cluster, err error) {
 			return nil, fmt.Errorf("starting a control plane (logs in %s): %s: %w", dir, step.name, err)
 		}
 	}
+	c.startTook = time.Since(started)
 	return c, nil
 }
 

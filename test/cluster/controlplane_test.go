@@ -168,3 +168,11 @@ func TestKubectl(t *testing.T) {
 	require.ErrorContains(t, err, "exit status 1")
 	require.Equal(t, "Error from server (NotFound): configmaps \"missing\" not found\n", stderr)
 }
+
+func TestControlPlaneFitsIntoAGibibyte(t *testing.T) {
+	t.Parallel()
+	held, err := shared.Cluster(t).Memory()
+	require.NoError(t, err)
+	require.Less(t, held, 1024)
+	require.Greater(t, held, 100)
+}

@@ -8,7 +8,6 @@ import (
 	"net"
 	"runtime"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -59,12 +58,12 @@ func TestWaitSaysWhatItSawLast(t *testing.T) {
 	t.Parallel()
 	looks := 0
 	said := ended(t, func(tb testing.TB) {
-		WaitWithin(tb, 3*interval/2, "rain", func(context.Context) (bool, string) {
+		WaitWithin(tb, 5*interval, "rain", func(context.Context) (bool, string) {
 			looks++
 			return false, fmt.Sprintf("look %d: the sun", looks)
 		})
 	})
-	require.Equal(t, fmt.Sprintf("waited 150ms for rain; last seen: look %d: the sun", looks), said)
+	require.Regexp(t, `^waited 500ms for rain; last seen: look \d+: the sun$`, said)
 	require.Greater(t, looks, 1)
 
 	require.Empty(t, ended(t, func(tb testing.TB) {
@@ -72,18 +71,21 @@ func TestWaitSaysWhatItSawLast(t *testing.T) {
 	}))
 }
 
-func TestWaitTellsOfWhatTheDeadlineDidNotCutOff(t *testing.T) {
+// A look that the deadline cut off saw nothing but that.
+func TestWaitDoesNotTellOfTheDeadline(t *testing.T) {
 	t.Parallel()
 	said := ended(t, func(tb testing.TB) {
-		WaitWithin(tb, 3*interval/2, "rain", func(ctx context.Context) (bool, string) {
-			if deadline, _ := ctx.Deadline(); time.Until(deadline) < interval {
-				<-ctx.Done()
-				return false, ctx.Err().Error()
+		first := true
+		WaitWithin(tb, 3*interval, "rain", func(ctx context.Context) (bool, string) {
+			if first {
+				first = false
+				return false, "the sun"
 			}
-			return false, "the sun"
+			<-ctx.Done()
+			return false, ctx.Err().Error()
 		})
 	})
-	require.Equal(t, "waited 150ms for rain; last seen: the sun", said)
+	require.Equal(t, "waited 300ms for rain; last seen: the sun", said)
 }
 
 func TestHoldsSaysWhatItSaw(t *testing.T) {

@@ -11,8 +11,10 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"k8s.io/klog/v2"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 )
 
 // Shared is one cluster for all tests of a package, started by the first that
@@ -40,8 +42,13 @@ func (s *Shared) Main(m *testing.M) int {
 			return 2
 		}
 	}
+	started := time.Now()
 	code := m.Run()
 	if s.cluster != nil {
+		if err := s.cluster.tellMeasures(time.Since(started)); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			code = max(code, 1)
+		}
 		if said := s.cluster.stop(s.failed.Load()); said != "" {
 			fmt.Fprintln(os.Stderr, said)
 		}
@@ -56,6 +63,7 @@ func (s *Shared) Cluster(tb testing.TB) *Cluster {
 		if s.cluster, s.err = launch(context.Background(), steps); s.err == nil {
 			// Client libraries complain of every fault that a test makes.
 			klog.SetLogger(s.cluster.clientLog)
+			log.SetLogger(s.cluster.clientLog)
 		}
 	})
 	if s.err != nil {
