@@ -155,6 +155,9 @@ func loadEntry(name string) ([]input, error) {
 	if info.IsDir() {
 		return nil, nil
 	}
+	if !info.Mode().IsRegular() {
+		return nil, &Problem{File: name, Message: "is neither a file nor a directory: remove it, or name the files"}
+	}
 	in, err := loadFile(name, info)
 	return []input{in}, err
 }

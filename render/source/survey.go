@@ -186,6 +186,8 @@ func (k *surveyed) entry(n *tree.Node, at trail) {
 		if !k.directory(file) {
 			k.fail(n.Pos, at.String(), "%s is a directory without a kustomization: add one, or list its files", file)
 		}
+	case !info.Mode().IsRegular():
+		k.fail(n.Pos, at.String(), "%s is neither a file nor a directory", file)
 	case !inside(k.dir, file):
 		k.fail(n.Pos, at.String(), "%s is outside the directory of this file, where kustomize reads none: move it below, "+
 			"or give it a kustomization of its own and list its directory", file)
