@@ -62,6 +62,17 @@ func TestDefaultsAreWrittenOut(t *testing.T) {
 	}
 }
 
+// TestQuantitiesAreRounded spells out what the API server does to quantities before it stores them: it rounds them up to
+// thousandths. Anything else in Git would be a difference for ever.
+func TestQuantitiesAreRounded(t *testing.T) {
+	patch := `spec: {storage: {size: 1.0001}, resources: {requests: {cpu: 0.0001, memory: 1e9}, limits: {memory: 1.5e9}}}`
+	text := string(mustRender(t, fleet(t, persistent, patch))[1].AppendYAML(nil))
+	require.Contains(t, text, "limits:\n            memory: 1500M\n          requests:\n            cpu: 1m\n            memory: 1G\n")
+	require.Contains(t, text, "storage: 1001m\n")
+	text = string(mustRender(t, fleet(t, bucket, patch))[1].AppendYAML(nil))
+	require.Contains(t, text, "ephemeral-storage: 1001m\n")
+}
+
 // eachStruct visits every struct below a value.
 func eachStruct(v reflect.Value, visit func(reflect.Value)) {
 	switch v.Kind() {
