@@ -58,11 +58,16 @@ var (
 
 // TestSealsCoverEveryValue changes and removes each value of each object of cases that set every option.
 func TestSealsCoverEveryValue(t *testing.T) {
+	seen := map[render.Seal]bool{}
 	for _, name := range []string{"placement-options", "endpoint-http", "resources", "env", "pod-metadata", "telemetry", "network",
 		"restart-token", "image-pull-secrets", "routing-gateway", "routing-ingress", "bucket", "bucket-paused", "bucket-ordered"} {
 		t.Run(name, func(t *testing.T) {
 			for _, o := range mustRender(t, goldenFleet(t, name))[1:] {
 				text, before := sealed(t, name, o.ID().Kind+"/"+o.ID().Name)
+				if seen[before] {
+					continue // most objects are the same in several cases
+				}
+				seen[before] = true
 				var object any
 				require.NoError(t, json.Unmarshal(text, &object))
 				eachLeaf(object, "", func(path string, old any, set func(any), remove func()) {
