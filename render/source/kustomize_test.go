@@ -85,22 +85,28 @@ spec: {template: {spec: {containers: [{name: a, image: b, env: [{name: X, valueF
 	}
 }
 
-// TestSchemaOfAnotherKustomizationIsForgotten builds one that brings a schema in which lists are replaced whole, then one
-// that relies on the schema of fleets.
+// TestSchemaOfAnotherKustomizationIsForgotten builds one that brings a schema of its own, in which lists are replaced whole,
+// then one that relies on the schemas of Kubernetes and of fleets.
 func TestSchemaOfAnotherKustomizationIsForgotten(t *testing.T) {
-	files := map[string]string{
+	deployment := func(containers string) string {
+		return "---\napiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}\nspec: {template: {spec: {containers: [" + containers + "]}}}\n"
+	}
+	dir := write(t, map[string]string{
 		"own/kustomization.yaml":  "resources: [objects.yaml]\nopenapi: {path: schema.json}\n",
 		"own/objects.yaml":        "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n",
 		"own/schema.json":         `{"definitions": {}}`,
-		"then/kustomization.yaml": "resources: [fleet.yaml]\npatches: [{path: patch.yaml}]\n",
-		"then/fleet.yaml":         fleetText(t) + "  env:\n  - {name: CELLD_A, value: a}\n  - {name: CELLD_B, value: b}\n",
-		"then/patch.yaml": "apiVersion: celld.eric.dev/v1alpha1\nkind: PersistentFleet\nmetadata: {name: my-fleet, namespace: fleets}\n" +
+		"then/kustomization.yaml": "resources: [objects.yaml]\npatches: [{path: fleet.yaml}, {path: deployment.yaml}]\n",
+		"then/objects.yaml": fleetText(t) + "  env:\n  - {name: CELLD_A, value: a}\n  - {name: CELLD_B, value: b}\n" +
+			deployment("{name: a, image: a}, {name: b, image: b}"),
+		"then/fleet.yaml": "apiVersion: celld.eric.dev/v1alpha1\nkind: PersistentFleet\nmetadata: {name: my-fleet, namespace: fleets}\n" +
 			"spec:\n  env:\n  - {name: CELLD_B, value: c}\n",
-	}
-	dir := write(t, files)
+		"then/deployment.yaml": deployment("{name: b, image: c}"),
+	})
 	_, err := source.Read([]string{filepath.Join(dir, "own")}, source.Options{})
 	require.NoError(t, err)
 	set, err := source.Read([]string{filepath.Join(dir, "then")}, source.Options{})
 	require.NoError(t, err)
 	require.Len(t, set.Documents[0].Fleet.Shared().Env, 2)
+	require.Contains(t, string(set.Documents[1].Text), "image: a\n")
+	require.Contains(t, string(set.Documents[1].Text), "image: c\n")
 }

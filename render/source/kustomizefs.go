@@ -114,13 +114,3 @@ func (fs *configuredFS) CleanedAbs(path string) (filesys.ConfirmedDir, string, e
 	dir, _, err := fs.FileSystem.CleanedAbs(filepath.Dir(path))
 	return dir, configurationFile, err
 }
-
-// Exists knows the configuration in any directory.
-func (fs *configuredFS) Exists(path string) bool {
-	return filepath.Base(path) == configurationFile || fs.FileSystem.Exists(path)
-}
-
-// IsDir knows that the configuration is a file.
-func (fs *configuredFS) IsDir(path string) bool {
-	return filepath.Base(path) != configurationFile && fs.FileSystem.IsDir(path)
-}
