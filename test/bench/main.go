@@ -147,8 +147,8 @@ func run(env []string, stdout string, args ...string) (usage, error) {
 	if err != nil {
 		return usage{}, err
 	}
-	defer out.Close()                                     //nolint:errcheck // checked through the program's exit
-	cmd := exec.CommandContext(ctx, args[0], args[1:]...) //nolint:gosec // programs that prepare built
+	defer out.Close() //nolint:errcheck // checked through the program's exit
+	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
 	cmd.Env = append(os.Environ(), env...)
 	cmd.Stdout, cmd.Stderr = out, os.Stderr
 	if err := cmd.Run(); err != nil {
@@ -164,7 +164,7 @@ func run(env []string, stdout string, args ...string) (usage, error) {
 func commandOutput(args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Minute) // a first run builds helm
 	defer cancel()
-	cmd := exec.CommandContext(ctx, args[0], args[1:]...) //nolint:gosec // fixed commands
+	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
 	if err != nil {
