@@ -66,7 +66,9 @@ func (p *Provisioner) Run(logger klog.Logger) (stop func()) {
 }
 
 // Provision makes a volume in the zone of the node that was chosen.
-func (p *Provisioner) Provision(ctx context.Context, o controller.ProvisionOptions) (*corev1.PersistentVolume, controller.ProvisioningState, error) {
+func (p *Provisioner) Provision(
+	ctx context.Context, o controller.ProvisionOptions,
+) (*corev1.PersistentVolume, controller.ProvisioningState, error) {
 	if err := p.await(ctx, o.PVC.Namespace); err != nil {
 		return nil, controller.ProvisioningFinished, err
 	}
