@@ -140,6 +140,8 @@ func TestWarnings(t *testing.T) {
 		if len(o.Warnings) > 0 {
 			got[o.ID().String()] = o.Warnings
 		}
+		text := string(o.AppendYAML(nil))
+		require.Equal(t, strings.Contains(text, "${"), strings.Contains(text, "kustomize.toolkit.fluxcd.io/substitute: disabled"), o.ID())
 	}
 	warning := `annotation kustomize.toolkit.fluxcd.io/substitute: disabled was added, because the text holds "${", which Flux takes ` +
 		`for a variable; write $(NAME) for a variable of the container`
