@@ -7,6 +7,8 @@ TOOL = $(GO) tool -modfile=tools.mod
 STAGE = @sh test/build/stage.sh
 # What has tests or programs of its own; each is a module.
 MODULES = . test/cluster
+# Each package of test/cluster writes what its control plane cost.
+MEASURES = $(or $(TMPDIR),/tmp)/fleetwright-cluster-measures
 VERSION = $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 
 .PHONY: help
@@ -41,7 +43,9 @@ cluster-bin: ## the control plane that test/cluster runs; the first time takes a
 .PHONY: test
 test: verify lint cluster-bin ## everything that CI runs
 	$(STAGE) "test" $(GO) test -timeout 15m ./...
-	$(STAGE) "test test/cluster" sh -c 'cd test/cluster && $(GO) test -timeout 20m ./...'
+	@rm -f $(MEASURES)
+	$(STAGE) "test test/cluster" sh -c 'cd test/cluster && FLEETWRIGHT_CLUSTER_MEASURES=$(MEASURES) $(GO) test -count=1 -p 1 -timeout 20m ./...'
+	@cat $(MEASURES) && rm -f $(MEASURES)
 
 .PHONY: bench
 bench: ## what the command costs, beside helm and kustomize

@@ -120,16 +120,9 @@ func dropEmpty(n *tree.Node, keys ...string) *tree.Node {
 	})
 }
 
-// maxExponent is how many characters the exponent of a quantity may have: 1e999999999 with enough digits before it takes
-// minutes to read.
-const maxExponent = 3
-
 // canonicalQuantity spells a quantity as render does; what is no quantity stays as it is.
 func canonicalQuantity(n *tree.Node) *tree.Node {
-	if n.Kind != tree.String && n.Kind != tree.Number {
-		return n
-	}
-	if e := strings.IndexAny(n.Text, "eE"); len(n.Text) > 100 || e >= 0 && len(n.Text)-e-1 > maxExponent {
+	if n.Kind != tree.String && n.Kind != tree.Number || tree.LongQuantity(n.Text) {
 		return n
 	}
 	q, err := resource.ParseQuantity(n.Text)

@@ -193,6 +193,18 @@ func Canonical(q resource.Quantity) string {
 	return string(number) + string(suffix)
 }
 
+// Bounds of a quantity's text: with a longer exponent and enough digits before it, parsing takes minutes.
+const (
+	maxQuantity = 100
+	maxExponent = 3
+)
+
+// LongQuantity says that a text is too long to be parsed as a quantity; none that means anything is.
+func LongQuantity(text string) bool {
+	e := strings.IndexAny(text, "eE")
+	return len(text) > maxQuantity || e >= 0 && len(text)-e-1 > maxExponent
+}
+
 // A plan lists the JSON fields of a struct, embedded ones in place.
 type plan struct {
 	marshals bool

@@ -183,6 +183,10 @@ func (d *decoder) quantity(n *tree.Node, q *resource.Quantity, path string) {
 		d.fail(n, path, "%s is not a plain number, and YAML readers disagree on it: write it in decimal digits", text)
 		return
 	}
+	if tree.LongQuantity(text) {
+		d.fail(n, path, "%.40s is out of range: no quantity is that large, or that exact", text)
+		return
+	}
 	parsed, err := resource.ParseQuantity(text)
 	if err != nil {
 		d.fail(n, path, "%q is not a quantity: write a number with one of m, k, M, G, T, P, E, Ki, Mi, Gi, Ti, Pi, Ei or none, such as 500m or 10Gi", text)
