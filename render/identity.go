@@ -31,11 +31,11 @@ func Identity(f v1alpha1.Fleet) string {
 //
 // It is SHA-256 over canonical JSON, in hex. A field that a later version adds leaves the digest alone while it is unset.
 func SpecDigest(f v1alpha1.Fleet) string {
-	return specDigest(defaulted(f))
+	return specDigest(new(tree.Arena), defaulted(f))
 }
 
-func specDigest(f v1alpha1.Fleet) string {
-	spec := tree.Of(f).Get("spec").Filter(func(key string, _ *tree.Node) bool {
+func specDigest(arena *tree.Arena, f v1alpha1.Fleet) string {
+	spec := arena.Of(f).Get("spec").Filter(func(key string, _ *tree.Node) bool {
 		return key != "replicas" && key != "capacity" && key != "routing"
 	})
 	spec = spec.Replace("maintenance", func(m *tree.Node) *tree.Node {

@@ -35,7 +35,7 @@ func (p *plan) meta(name string) metav1.ObjectMeta {
 // workloadMeta adds the digest of the spec, which tells the healer whether the sync tool has caught up.
 func (p *plan) workloadMeta() metav1.ObjectMeta {
 	m := p.meta(p.name)
-	m.Annotations = map[string]string{v1alpha1.AnnotationSpecDigest: specDigest(p.fleet)}
+	m.Annotations = map[string]string{v1alpha1.AnnotationSpecDigest: specDigest(p.arena, p.fleet)}
 	return m
 }
 

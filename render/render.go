@@ -56,20 +56,33 @@ func (e *InvalidError) Error() string {
 // PodDisruptionBudget, NetworkPolicy and Services, then its route. The fleet itself is left alone. The error is an
 // *InvalidError.
 func Render(f v1alpha1.Fleet, opts Options) (Objects, error) {
+	return (&Renderer{Options: opts}).Render(f)
+}
+
+// A Renderer renders one fleet after another in the same memory.
+type Renderer struct {
+	Options
+
+	arena tree.Arena
+}
+
+// Render is the function Render. The objects of one call can be encoded until the next call; their Go types stay good.
+func (r *Renderer) Render(f v1alpha1.Fleet) (Objects, error) {
+	r.arena.Reset()
 	// 1. The input: complete, valid, with defaults.
 	f = f.DeepCopyObject().(v1alpha1.Fleet) //nolint:forcetypeassert // a copy of a Fleet is a Fleet
 	if f.GetNamespace() == "" {
-		f.SetNamespace(opts.Namespace)
+		f.SetNamespace(r.Namespace)
 	}
 	if errs := validate(f); len(errs) > 0 {
 		return nil, &InvalidError{Kind: f.Kind(), Namespace: f.GetNamespace(), Name: f.GetName(), Errors: errs}
 	}
-	p := newPlan(f, opts)
+	p := newPlan(f, r)
 
 	// 2. The objects.
-	objects := Objects{fleetObject(f)}
+	objects := Objects{p.fleetObject(f)}
 	for _, typed := range p.objects() {
-		objects = append(objects, seal(typed))
+		objects = append(objects, p.seal(typed))
 	}
 	return objects, nil
 }
@@ -93,13 +106,15 @@ type plan struct {
 	ns       string
 	identity string
 	healerNS string
+	arena    *tree.Arena
 }
 
-func newPlan(f v1alpha1.Fleet, opts Options) *plan {
+func newPlan(f v1alpha1.Fleet, r *Renderer) *plan {
 	f = defaulted(f)
 	p := &plan{
 		fleet: f, spec: f.Shared(), store: f.Store(), bucket: f.Store().BucketURL(),
-		name: f.GetName(), ns: f.GetNamespace(), identity: Identity(f), healerNS: opts.HealerNamespace,
+		name: f.GetName(), ns: f.GetNamespace(), identity: Identity(f), healerNS: r.HealerNamespace,
+		arena: &r.arena,
 	}
 	if p.healerNS == "" {
 		p.healerNS = DefaultHealerNamespace
@@ -122,10 +137,10 @@ func (p *plan) workload() runtime.Object {
 	return p.statefulSet()
 }
 
-func fleetObject(f v1alpha1.Fleet) Object {
+func (p *plan) fleetObject(f v1alpha1.Fleet) Object {
 	f.GetObjectKind().SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(f.Kind()))
 	*f.State() = v1alpha1.FleetStatus{}
-	return newObject(f)
+	return p.newObject(f)
 }
 
 // DisableSubstitution marks an object whose text holds what Flux would take for a variable, and returns the warning for it;
@@ -177,8 +192,8 @@ func (o *Object) annotate(key, value string) {
 	root.Get("annotations").SetSorted(key, tree.Str(value))
 }
 
-func newObject(typed runtime.Object) Object {
-	o := Object{Typed: typed, tree: tree.Of(typed)}
+func (p *plan) newObject(typed runtime.Object) Object {
+	o := Object{Typed: typed, tree: p.arena.Of(typed)}
 	if warning := substitution(o.tree); warning != "" {
 		o.annotate(v1alpha1.AnnotationFluxSubstitute, "disabled")
 		o.Warnings = append(o.Warnings, warning)

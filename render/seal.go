@@ -59,8 +59,8 @@ func sealOf(object *tree.Node) Seal {
 }
 
 // seal marks a rendered object.
-func seal(typed runtime.Object) Object {
-	o := newObject(typed)
+func (p *plan) seal(typed runtime.Object) Object {
+	o := p.newObject(typed)
 	o.annotate(v1alpha1.AnnotationSeal, sealOf(o.tree).String())
 	return o
 }

@@ -21,116 +21,81 @@ import (
 // that is not tagged so as an empty one, and spells quantities in canonical form, however they were written. Types with a
 // MarshalJSON of their own are taken at its word. It panics on what objects cannot hold, such as a channel or a fraction:
 // that is a mistake in a type, never in a value.
-func Of(v any) *Node {
-	space := builderStack.Get().(*[]Field) //nolint:forcetypeassert // nothing else is put there
-	b := builder{stack: (*space)[:0]}
-	defer func() {
-		*space = b.stack
-		builderStack.Put(space)
-	}()
-	return b.of(reflect.ValueOf(v))
-}
+func Of(v any) *Node { return new(Arena).Of(v) }
 
-var builderStack = sync.Pool{New: func() any { return new([]Field) }}
+// Of is the function Of in the memory of the arena.
+func (a *Arena) Of(v any) *Node { return a.of(reflect.ValueOf(v)) }
 
-// A builder hands out nodes and fields from chunks: an object has hundreds of either, and they live and die together.
-type builder struct {
-	nodes     []Node
-	fields    []Field
-	stack     []Field // fields of maps that are not complete yet
-	nodeSize  int     // of the last chunk of nodes
-	fieldSize int     // of the last chunk of fields
-}
-
-// Chunks double from the least, for small objects, to the most, so that little is left over of a large one's last.
-const (
-	leastChunk = 16
-	mostChunk  = 64
-)
-
-func nextChunk(last int) int { return min(max(2*last, leastChunk), mostChunk) }
-
-func (b *builder) node(kind Kind, text string) *Node {
-	if len(b.nodes) == 0 {
-		b.nodeSize = nextChunk(b.nodeSize)
-		b.nodes = make([]Node, b.nodeSize)
-	}
-	n := &b.nodes[0]
-	b.nodes = b.nodes[1:]
+func (a *Arena) node(kind Kind, text string) *Node {
+	n := &a.nodes.take(1)[0]
 	n.Kind, n.Text = kind, text
 	return n
 }
 
 // object makes a map of the fields that were pushed since the stack had the given height.
-func (b *builder) object(height int) *Node {
-	n := b.node(Map, "")
-	size := len(b.stack) - height
-	if size > len(b.fields) {
-		b.fieldSize = nextChunk(b.fieldSize)
-		b.fields = make([]Field, max(size, b.fieldSize))
-	}
-	n.Fields = b.fields[:size:size]
-	b.fields = b.fields[size:]
-	copy(n.Fields, b.stack[height:])
-	b.stack = b.stack[:height]
+func (a *Arena) object(height int) *Node {
+	n := a.node(Map, "")
+	n.Fields = a.fields.take(len(a.stack) - height)
+	copy(n.Fields, a.stack[height:])
+	a.stack = a.stack[:height]
 	return n
 }
 
 var marshalerType = reflect.TypeFor[json.Marshaler]()
 
-func (b *builder) of(v reflect.Value) *Node {
+func (a *Arena) of(v reflect.Value) *Node {
 	switch v.Kind() {
 	case reflect.Pointer, reflect.Interface:
 		if v.IsNil() {
-			return b.node(Null, "")
+			return a.node(Null, "")
 		}
-		return b.of(v.Elem())
+		return a.of(v.Elem())
 	case reflect.String:
-		return b.node(String, v.String())
+		return a.node(String, v.String())
 	case reflect.Bool:
-		return b.node(Bool, strconv.FormatBool(v.Bool()))
+		return a.node(Bool, strconv.FormatBool(v.Bool()))
 	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
-		return b.node(Number, strconv.FormatInt(v.Int(), 10))
+		return a.node(Number, strconv.FormatInt(v.Int(), 10))
 	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
-		return b.node(Number, strconv.FormatUint(v.Uint(), 10))
+		return a.node(Number, strconv.FormatUint(v.Uint(), 10))
 	case reflect.Slice:
-		return b.ofSlice(v)
+		return a.ofSlice(v)
 	case reflect.Map:
-		return b.ofMap(v)
+		return a.ofMap(v)
 	case reflect.Struct:
-		return b.ofStruct(v)
+		return a.ofStruct(v)
 	default:
 		panic(fmt.Sprintf("tree: a %s cannot be part of an object", v.Type()))
 	}
 }
 
-func (b *builder) ofSlice(v reflect.Value) *Node {
+func (a *Arena) ofSlice(v reflect.Value) *Node {
 	if v.Type().Elem().Kind() == reflect.Uint8 {
-		return b.node(String, base64.StdEncoding.EncodeToString(v.Bytes()))
+		return a.node(String, base64.StdEncoding.EncodeToString(v.Bytes()))
 	}
-	n := b.node(List, "")
-	n.Items = make([]*Node, v.Len())
+	n := a.node(List, "")
+	n.Items = a.items.take(v.Len())
 	for i := range n.Items {
-		n.Items[i] = b.of(v.Index(i))
+		n.Items[i] = a.of(v.Index(i))
 	}
 	return n
 }
 
-func (b *builder) ofMap(v reflect.Value) *Node {
-	height := len(b.stack)
+func (a *Arena) ofMap(v reflect.Value) *Node {
+	height := len(a.stack)
 	for iter := v.MapRange(); iter.Next(); {
-		b.stack = append(b.stack, Field{Key: iter.Key().String(), Value: b.of(iter.Value())})
+		a.stack = append(a.stack, Field{Key: iter.Key().String(), Value: a.of(iter.Value())})
 	}
-	slices.SortFunc(b.stack[height:], func(x, y Field) int { return strings.Compare(x.Key, y.Key) })
-	return b.object(height)
+	slices.SortFunc(a.stack[height:], func(x, y Field) int { return strings.Compare(x.Key, y.Key) })
+	return a.object(height)
 }
 
-func (b *builder) ofStruct(v reflect.Value) *Node {
+func (a *Arena) ofStruct(v reflect.Value) *Node {
 	plan := planOf(v.Type())
 	if plan.marshals {
-		return b.ofMarshaler(v)
+		return a.ofMarshaler(v)
 	}
-	height := len(b.stack)
+	height := len(a.stack)
 	for i := range plan.fields {
 		f := &plan.fields[i]
 		value := v
@@ -140,13 +105,13 @@ func (b *builder) ofStruct(v reflect.Value) *Node {
 		if f.omit && empty(value) {
 			continue
 		}
-		n := b.of(value)
+		n := a.of(value)
 		if f.omit && n.Kind == Map && len(n.Fields) == 0 && value.Kind() == reflect.Struct {
 			continue
 		}
-		b.stack = append(b.stack, Field{Key: f.name, Value: n})
+		a.stack = append(a.stack, Field{Key: f.name, Value: n})
 	}
-	return b.object(height)
+	return a.object(height)
 }
 
 // empty is what omitempty and omitzero leave out.
@@ -159,15 +124,15 @@ func empty(v reflect.Value) bool {
 	}
 }
 
-func (b *builder) ofMarshaler(v reflect.Value) *Node {
+func (a *Arena) ofMarshaler(v reflect.Value) *Node {
 	switch x := v.Interface().(type) {
 	case resource.Quantity:
-		return b.node(String, Canonical(x))
+		return a.node(String, Canonical(x))
 	case intstr.IntOrString:
 		if x.Type == intstr.Int {
-			return b.node(Number, strconv.Itoa(int(x.IntVal)))
+			return a.node(Number, strconv.Itoa(int(x.IntVal)))
 		}
-		return b.node(String, x.StrVal)
+		return a.node(String, x.StrVal)
 	}
 	raw, err := json.Marshal(v.Interface())
 	if err != nil {

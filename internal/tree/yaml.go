@@ -155,10 +155,16 @@ func needsQuotes(s string) bool {
 	if last := s[len(s)-1]; last == ' ' || last == ':' {
 		return true
 	}
-	if strings.Contains(s, ": ") || strings.Contains(s, " #") {
-		return true
+	ascii := true
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c == ' ' && (s[i+1] == '#' || s[i-1] == ':'):
+			return true
+		case c < ' ' || c > '~':
+			ascii = false
+		}
 	}
-	return !simple(s) && strings.ContainsFunc(s, func(r rune) bool { return !printable(r) })
+	return !ascii && strings.ContainsFunc(s, func(r rune) bool { return !printable(r) })
 }
 
 // Ambiguous says whether a plain scalar is, to some YAML 1.1 or 1.2 reader, something other than a string.

@@ -25,6 +25,7 @@ type Files struct {
 func NewFiles(set *source.Set, opts render.Options) (*Files, source.Problems, error) {
 	f := &Files{text: map[string][]byte{}}
 	var warnings source.Problems
+	renderer := render.Renderer{Options: opts}
 	for i := range set.Documents {
 		doc := &set.Documents[i]
 		if err := f.add(doc, doc.ID(), doc.Text); err != nil {
@@ -33,7 +34,7 @@ func NewFiles(set *source.Set, opts render.Options) (*Files, source.Problems, er
 		if doc.Fleet == nil {
 			continue
 		}
-		objects, more, err := renderFleet(doc, opts)
+		objects, more, err := renderFleet(doc, &renderer)
 		if err != nil {
 			return nil, nil, err
 		}

@@ -16,12 +16,13 @@ import (
 // while it writes, so that memory does not grow with the output; source.Read has made sure that nothing can be refused.
 func Stream(w io.Writer, set *source.Set, opts render.Options) (warnings source.Problems, err error) {
 	out := bufio.NewWriterSize(w, 1<<16)
+	renderer := render.Renderer{Options: opts}
 	var space []byte
 	for i := range set.Documents {
 		doc := &set.Documents[i]
 		space = appendDocument(space[:0], doc.Text)
 		if doc.Fleet != nil {
-			objects, more, err := renderFleet(doc, opts)
+			objects, more, err := renderFleet(doc, &renderer)
 			if err != nil {
 				return nil, err
 			}
@@ -49,8 +50,8 @@ func appendDocument(b, text []byte) []byte {
 }
 
 // renderFleet returns what a fleet renders to, without the fleet itself.
-func renderFleet(doc *source.Document, opts render.Options) (render.Objects, source.Problems, error) {
-	objects, err := render.Render(doc.Fleet, opts)
+func renderFleet(doc *source.Document, r *render.Renderer) (render.Objects, source.Problems, error) {
+	objects, err := r.Render(doc.Fleet)
 	if err != nil {
 		return nil, nil, fmt.Errorf("rendering %s of %s: %w", doc.ID(), doc.File, err)
 	}
