@@ -68,8 +68,6 @@ type Renderer struct {
 
 // Render is the function Render. The objects of one call can be encoded until the next call; their Go types stay good.
 func (r *Renderer) Render(f v1alpha1.Fleet) (Objects, error) {
-	r.arena.Reset()
-	// 1. The input: complete, valid, with defaults.
 	f = f.DeepCopyObject().(v1alpha1.Fleet) //nolint:forcetypeassert // a copy of a Fleet is a Fleet
 	if f.GetNamespace() == "" {
 		f.SetNamespace(r.Namespace)
@@ -77,14 +75,21 @@ func (r *Renderer) Render(f v1alpha1.Fleet) (Objects, error) {
 	if errs := validate(f); len(errs) > 0 {
 		return nil, &InvalidError{Kind: f.Kind(), Namespace: f.GetNamespace(), Name: f.GetName(), Errors: errs}
 	}
-	p := newPlan(f, r)
+	objects := r.Objects(f)
+	return append(Objects{r.fleetObject(f)}, objects...), nil
+}
 
-	// 2. The objects.
-	objects := Objects{p.fleetObject(f)}
-	for _, typed := range p.objects() {
-		objects = append(objects, p.seal(typed))
+// Objects returns what a fleet renders to, without the fleet itself. The fleet is valid and has a namespace, as every fleet
+// that source.Read returns; it is left alone. The objects can be encoded until the next call.
+func (r *Renderer) Objects(f v1alpha1.Fleet) Objects {
+	r.arena.Reset()
+	p := newPlan(f, r)
+	typed := p.objects()
+	objects := make(Objects, len(typed))
+	for i := range typed {
+		objects[i] = p.seal(typed[i])
 	}
-	return objects, nil
+	return objects
 }
 
 func validate(f v1alpha1.Fleet) field.ErrorList {
@@ -137,10 +142,10 @@ func (p *plan) workload() runtime.Object {
 	return p.statefulSet()
 }
 
-func (p *plan) fleetObject(f v1alpha1.Fleet) Object {
+func (r *Renderer) fleetObject(f v1alpha1.Fleet) Object {
 	f.GetObjectKind().SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(f.Kind()))
 	*f.State() = v1alpha1.FleetStatus{}
-	return p.newObject(f)
+	return newObject(&r.arena, f)
 }
 
 // DisableSubstitution marks an object whose text holds what Flux would take for a variable, and returns the warning for it;
@@ -192,8 +197,8 @@ func (o *Object) annotate(key, value string) {
 	root.Get("annotations").SetSorted(key, tree.Str(value))
 }
 
-func (p *plan) newObject(typed runtime.Object) Object {
-	o := Object{Typed: typed, tree: p.arena.Of(typed)}
+func newObject(arena *tree.Arena, typed runtime.Object) Object {
+	o := Object{Typed: typed, tree: arena.Of(typed)}
 	if warning := substitution(o.tree); warning != "" {
 		o.annotate(v1alpha1.AnnotationFluxSubstitute, "disabled")
 		o.Warnings = append(o.Warnings, warning)

@@ -60,7 +60,7 @@ func sealOf(object *tree.Node) Seal {
 
 // seal marks a rendered object.
 func (p *plan) seal(typed runtime.Object) Object {
-	o := p.newObject(typed)
+	o := newObject(p.arena, typed)
 	o.annotate(v1alpha1.AnnotationSeal, sealOf(o.tree).String())
 	return o
 }

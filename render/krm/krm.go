@@ -107,16 +107,14 @@ func (l *resourceList) render() (source.Problems, error) {
 		return nil, err
 	}
 	warnings := set.Warnings
+	renderer := render.Renderer{Options: opts}
 	for i := range set.Documents {
 		doc := &set.Documents[i]
 		if doc.Fleet == nil {
 			continue
 		}
-		objects, err := render.Render(doc.Fleet, opts)
-		if err != nil {
-			return nil, fmt.Errorf("rendering %s: %w", doc.ID(), err)
-		}
-		for _, o := range objects[1:] {
+		objects := renderer.Objects(doc.Fleet)
+		for _, o := range objects {
 			for _, w := range o.Warnings {
 				warnings = append(warnings, source.Problem{File: doc.File, Object: o.ID(), Message: w})
 			}
@@ -125,7 +123,7 @@ func (l *resourceList) render() (source.Problems, error) {
 			fleets[i] = parsed(doc.Text)
 			l.items.Content = append(l.items.Content, fleets[i])
 		}
-		l.put(fleets[i], doc.Fleet, objects[1:])
+		l.put(fleets[i], doc.Fleet, objects)
 	}
 	return warnings, nil
 }

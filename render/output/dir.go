@@ -34,10 +34,7 @@ func NewFiles(set *source.Set, opts render.Options) (*Files, source.Problems, er
 		if doc.Fleet == nil {
 			continue
 		}
-		objects, more, err := renderFleet(doc, &renderer)
-		if err != nil {
-			return nil, nil, err
-		}
+		objects, more := renderFleet(doc, &renderer)
 		warnings = append(warnings, more...)
 		for j := range objects {
 			if err := f.add(doc, objects[j].ID(), objects[j].AppendYAML(nil)); err != nil {

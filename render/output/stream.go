@@ -22,10 +22,7 @@ func Stream(w io.Writer, set *source.Set, opts render.Options) (warnings source.
 		doc := &set.Documents[i]
 		space = appendDocument(space[:0], doc.Text)
 		if doc.Fleet != nil {
-			objects, more, err := renderFleet(doc, &renderer)
-			if err != nil {
-				return nil, err
-			}
+			objects, more := renderFleet(doc, &renderer)
 			warnings = append(warnings, more...)
 			space = objects.AppendYAML(space)
 		}
@@ -50,16 +47,13 @@ func appendDocument(b, text []byte) []byte {
 }
 
 // renderFleet returns what a fleet renders to, without the fleet itself.
-func renderFleet(doc *source.Document, r *render.Renderer) (render.Objects, source.Problems, error) {
-	objects, err := r.Render(doc.Fleet)
-	if err != nil {
-		return nil, nil, fmt.Errorf("rendering %s of %s: %w", doc.ID(), doc.File, err)
-	}
+func renderFleet(doc *source.Document, r *render.Renderer) (render.Objects, source.Problems) {
+	objects := r.Objects(doc.Fleet)
 	var warnings source.Problems
-	for _, o := range objects[1:] {
+	for _, o := range objects {
 		for _, w := range o.Warnings {
 			warnings = append(warnings, source.Problem{File: doc.File, Pos: doc.Pos, Object: o.ID(), Message: w})
 		}
 	}
-	return objects[1:], warnings, nil
+	return objects, warnings
 }

@@ -63,7 +63,8 @@ type program struct {
 // prepare builds the programs, ours first, and what they read.
 func prepare(dir string) ([]program, error) {
 	ours := filepath.Join(dir, "fleetwright")
-	if _, err := commandOutput("env", "CGO_ENABLED=0", "go", "build", "-trimpath", "-ldflags=-s -w", "-o", ours, "./cmd/fleetwright"); err != nil {
+	build := []string{"env", "CGO_ENABLED=0", "go", "build", "-trimpath", "-ldflags=-s -w", "-o", ours, "./cmd/fleetwright"}
+	if _, err := commandOutput(build...); err != nil {
 		return nil, err
 	}
 	tools := map[string]string{"helm": "", "kustomize": ""}
