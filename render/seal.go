@@ -48,8 +48,9 @@ func SealOf(raw []byte) (Seal, error) {
 	return sealOf(n), nil
 }
 
-func sealOf(object *tree.Node) Seal {
-	n := normalise(object)
+func sealOf(object *tree.Node) Seal { return sealNormal(normalise(object)) }
+
+func sealNormal(n *tree.Node) Seal {
 	s := Seal{Full: digest(n)[:32]}
 	s.Owned = s.Full
 	if part := owned(n); part != n {
@@ -61,7 +62,9 @@ func sealOf(object *tree.Node) Seal {
 // seal marks a rendered object.
 func (p *plan) seal(typed runtime.Object) Object {
 	o := newObject(p.arena, typed)
-	o.annotate(v1alpha1.AnnotationSeal, sealOf(o.tree).String())
+	// What render makes has the form that normalise gives a spec.
+	normal := o.tree.Replace("metadata", sealedMetadata)
+	o.annotate(v1alpha1.AnnotationSeal, sealNormal(normal).String())
 	return o
 }
 

@@ -174,6 +174,9 @@ func Ambiguous(s string) bool {
 	}
 	switch c := s[0]; {
 	case c >= '0' && c <= '9', c == '-', c == '+', c == '.':
+		if strings.Count(s, "-") > maxDashes {
+			return false
+		}
 		// Some readers drop underscores wherever they stand before they look at a number.
 		return numberLike().MatchString(s) ||
 			strings.Contains(s, "_") && numberLike().MatchString(strings.ReplaceAll(s, "_", ""))
@@ -183,6 +186,9 @@ func Ambiguous(s string) bool {
 		return false
 	}
 }
+
+// maxDashes is how many dashes a number or a time can have: a date two, a zone behind it one. A UUID has four.
+const maxDashes = 3
 
 var words = map[string]bool{
 	"null": true, "~": true, "true": true, "false": true, "yes": true, "no": true, "on": true, "off": true, "y": true,

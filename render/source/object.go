@@ -3,6 +3,7 @@
 package source
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"strings"
@@ -171,7 +172,8 @@ func (r *reader) fleet(doc Document, in input, findings []finding) {
 		}
 	}
 	r.fail(problems...)
-	doc.Text = tree.AppendYAML(nil, arrange(doc.root))
+	r.space = tree.AppendYAML(r.space[:0], arrange(doc.root))
+	doc.Text = bytes.Clone(r.space)
 	doc.root = locations(doc.root)
 	r.documents = append(r.documents, doc)
 }

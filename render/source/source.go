@@ -93,6 +93,7 @@ type reader struct {
 	documents []Document
 	problems  Problems
 	warnings  Problems
+	space     []byte // scratch
 }
 
 func (r *reader) report() Problems {
