@@ -12,7 +12,8 @@ fail() {
 
 files=$(mktemp)
 copy=$(mktemp -d)
-trap 'rm -rf "$files" "$copy"' EXIT
+before=$(mktemp -d)
+trap 'rm -rf "$files" "$copy" "$before"' EXIT
 git ls-files -co --exclude-standard | while IFS= read -r file; do
 	if [ -f "$file" ]; then printf '%s\n' "$file"; fi
 done >"$files"
@@ -31,12 +32,13 @@ for module in "$@"; do
 	(cd "$module" && go mod tidy -diff) || fail "go mod tidy would change $module"
 done
 
-# What is generated is generated again, in a copy, and compared.
+# What is generated is generated again, in a copy, and compared with another, since a work tree can hold empty directories.
 rm "$copy/unlicensed"
 tar -cf - -T "$files" | tar -xf - -C "$copy"
+cp -R "$copy/." "$before"
 (cd "$copy" && make --no-print-directory generate) || fail "make generate"
 for dir in api config docs; do
-	diff -r "$dir" "$copy/$dir" || fail "$dir is not what make generate makes of it"
+	diff -r "$before/$dir" "$copy/$dir" || fail "$dir is not what make generate makes of it"
 done
 
 exit "$failed"
