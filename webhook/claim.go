@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package webhook
+
+import (
+	"fmt"
+
+	"github.com/fleetwright/fleetwright/api/v1alpha1"
+	"github.com/fleetwright/fleetwright/render"
+)
+
+func isClaim(in *Input, operation Operation) bool { return in.is([]Operation{operation}, Claims) }
+
+// claimCreated: a claim at a name that a member could have.
+func claimCreated(in *Input) bool {
+	if !isClaim(in, Create) {
+		return false
+	}
+	_, ordinal, ok := render.ParseClaimName(in.Object.Name)
+	return ok && ordinal < maxMembers
+}
+
+// claimCreate: a member would start on it as if the disk were its own.
+func claimCreate(in *Input) finding {
+	if why := in.Facts.Fleets.unknown("the fleets of the namespace"); why != "" {
+		return dontKnow(why)
+	}
+	name, _, _ := render.ParseClaimName(in.Object.Name)
+	for _, fleet := range in.Facts.Fleets.Value {
+		if fleet.Name != name || fleet.Terminating || fleet.Kind != v1alpha1.KindPersistentFleet || fleet.Identity == in.Object.Identity {
+			continue
+		}
+		return deny("metadata.labels["+v1alpha1.LabelFleetUID+"]",
+			fmt.Sprintf("the name is that of a member's claim of %s, whose identity is %s", fleet, fleet.Identity),
+			"use another name; a disk of the fleet that is restored carries the label")
+	}
+	return finding{}
+}
+
+// claimMoved: the identity of a claim is set, changed or removed.
+func claimMoved(in *Input) bool { return isClaim(in, Update) && in.Object.Identity != in.Old.Identity }
+
+// claimIdentity: a disk stays with its fleet, and deleting a fleet deletes every claim with its identity.
+func claimIdentity(in *Input) finding {
+	if why := in.Facts.Fleets.unknown("the fleets of the namespace"); why != "" {
+		return dontKnow(why)
+	}
+	const path = "metadata.labels[" + v1alpha1.LabelFleetUID + "]"
+	var f finding
+	if fleet := in.liveFleet(in.Old.Identity); fleet != nil {
+		f.reasons = append(f.reasons, Reason{path, fmt.Sprintf("the disk is that of %s", fleet),
+			"leave the identity alone; a removed member's claim can be deleted"})
+	}
+	if fleet := in.liveFleet(in.Object.Identity); fleet != nil {
+		f.reasons = append(f.reasons, Reason{path, fmt.Sprintf("the disk would become that of %s, and be deleted with it", fleet),
+			"restore a disk of the fleet by creating its claim with the label"})
+	}
+	return f
+}
+
+// claimDeleted: by somebody who has to be asked. The namespace controller and the garbage collector finish what others
+// began, and the healer has looked.
+func claimDeleted(in *Input) bool {
+	return isClaim(in, Delete) && in.Old.Identity != "" && !in.Old.Terminating && !in.byHealer() && !in.byControlPlane()
+}
+
+func claimDeleteNeeds(in *Input) Needs {
+	_, _, ok := render.ParseClaimName(in.Old.Name)
+	return Needs{Fleets: ok, Workload: ok}
+}
+
+// claimDelete keeps the disks of current members. All members of a fleet that is stopped, or whose workload is not there
+// yet, are current: they come back on their disks.
+func claimDelete(in *Input) finding {
+	name, ordinal, ok := render.ParseClaimName(in.Old.Name)
+	if !ok {
+		return finding{}
+	}
+	if why := in.Facts.Fleets.unknown("the fleet"); why != "" {
+		return dontKnow(why)
+	}
+	fleet := in.liveFleet(in.Old.Identity)
+	if fleet == nil || fleet.Terminating || fleet.Name != name || fleet.Kind != v1alpha1.KindPersistentFleet {
+		return finding{}
+	}
+	if why := in.Facts.Workload.unknown("the StatefulSet"); why != "" {
+		return dontKnow(why)
+	}
+	members := in.Facts.Workload.Value.Replicas
+	if in.Facts.Workload.State == Absent || members == 0 {
+		members = fleet.Replicas
+	}
+	if ordinal >= int(members) {
+		return finding{}
+	}
+	return deny("metadata.name", fmt.Sprintf("is the disk of %s, a member of %s", render.PodName(name, ordinal), fleet),
+		"the healer replaces a disk that is lost or a member that cannot come back; to remove the member, lower spec.replicas of the fleet")
+}

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package webhook
+
+import (
+	"time"
+
+	"github.com/fleetwright/fleetwright/api/v1alpha1"
+	"github.com/fleetwright/fleetwright/render"
+)
+
+// Operation of a request.
+type Operation string
+
+// Operations.
+const (
+	Create Operation = "CREATE"
+	Update Operation = "UPDATE"
+	Delete Operation = "DELETE"
+)
+
+// An Input is a request, as plain values, with the facts that its rules need.
+type Input struct {
+	Operation   Operation
+	Group       string // of the resource
+	Resource    string // plural, lower case
+	Subresource string // scale or empty
+	Namespace   string
+	User        string
+	// DryRun changes no verdict: a dry run shows what would happen.
+	DryRun bool
+	// Orphan says that a deletion leaves dependents running.
+	Orphan bool
+	// Object is nil for a deletion, Old for a creation.
+	Object, Old *Object
+	// Healer is the user name of the healer.
+	Healer string
+	Facts  Facts
+}
+
+// subject is the object as it would be after the request, or as it was before a deletion.
+func (in *Input) subject() *Object {
+	if in.Object != nil {
+		return in.Object
+	}
+	return in.Old
+}
+
+// is says that the request is one of some operations on one of some resources, main resource only.
+func (in *Input) is(operations []Operation, resources ...string) bool {
+	if in.Subresource != "" {
+		return false
+	}
+	return in.operates(operations) && in.on(resources)
+}
+
+func (in *Input) operates(operations []Operation) bool {
+	for _, o := range operations {
+		if o == in.Operation {
+			return true
+		}
+	}
+	return false
+}
+
+func (in *Input) on(resources []string) bool {
+	for _, r := range resources {
+		if r == in.Resource {
+			return true
+		}
+	}
+	return false
+}
+
+// Who deletes on behalf of the control plane. A controller manager that runs without a service account for each controller
+// is a user of its own.
+const (
+	namespaceController = "system:serviceaccount:kube-system:namespace-controller"
+	garbageCollector    = "system:serviceaccount:kube-system:generic-garbage-collector"
+	controllerManager   = "system:kube-controller-manager"
+)
+
+func (in *Input) byControlPlane() bool {
+	return in.User == namespaceController || in.User == garbageCollector || in.User == controllerManager
+}
+
+func (in *Input) byHealer() bool { return in.Healer != "" && in.User == in.Healer }
+
+// State of a fact.
+type State uint8
+
+// States. What was not read is as unknown as what could not be read, so that a rule which forgets to ask never admits.
+const (
+	NotRead State = iota
+	Failed
+	Absent
+	Present
+)
+
+// A Fact is something that was read from the cluster, or the reason why not.
+type Fact[T any] struct {
+	State State
+	Value T
+	Why   string // when Failed
+}
+
+// Known returns a fact that was read.
+func Known[T any](value T) Fact[T] { return Fact[T]{State: Present, Value: value} }
+
+// unknown says why a fact is not known; it is empty when it is.
+func (f Fact[T]) unknown(what string) string {
+	switch f.State {
+	case Absent, Present:
+		return ""
+	case Failed:
+		return "since " + what + " could not be read: " + f.Why
+	default:
+		return "since " + what + " was not read"
+	}
+}
+
+// Facts are what the cluster shows of a request's surroundings.
+type Facts struct {
+	// Namespace of the request. It is read only when the verdict would not be Allow.
+	Namespace Fact[Namespace]
+	// Fleets of the namespace, of both kinds.
+	Fleets Fact[[]Fleet]
+	// Rivals are fleets anywhere with the bucket of the request's fleet or workload.
+	Rivals Fact[[]Fleet]
+	// Reservation of that bucket.
+	Reservation Fact[Reservation]
+	// Workload of the fleet that the request is about.
+	Workload Fact[Workload]
+	// Claims at names of the workload's members.
+	Claims Fact[[]Claim]
+	// Orphans are Pods with the workload's identity that no controller owns and that still run.
+	Orphans Fact[[]string]
+}
+
+// Namespace is what matters of a namespace.
+type Namespace struct{ Terminating bool }
+
+// Fleet is what matters of a fleet that exists.
+type Fleet struct {
+	Kind, Namespace, Name string
+	Identity              string
+	Reservation           string // the name of the reservation of its bucket
+	Workload              string // resource that runs it: statefulsets or deployments
+	Created               time.Time
+	Replicas              int32
+	Terminating, Paused   bool
+}
+
+// String names the fleet.
+func (f Fleet) String() string { return f.Kind + " " + f.Namespace + "/" + f.Name }
+
+// older says which of two fleets that want the same bucket was there first. It is a total order.
+func (f Fleet) older(than Fleet) bool {
+	if !f.Created.Equal(than.Created) {
+		return f.Created.Before(than.Created)
+	}
+	return f.Namespace+"/"+f.Name+"/"+f.Kind < than.Namespace+"/"+than.Name+"/"+than.Kind
+}
+
+func (f Fleet) same(as Fleet) bool {
+	return f.Kind == as.Kind && f.Namespace == as.Namespace && f.Name == as.Name
+}
+
+// FleetOf is what matters of a fleet.
+func FleetOf(f v1alpha1.Fleet) Fleet {
+	out := Fleet{
+		Kind: f.Kind(), Namespace: f.GetNamespace(), Name: f.GetName(),
+		Identity:    render.Identity(f),
+		Reservation: render.ReservationName(f.Store().BucketURL()),
+		Workload:    StatefulSets,
+		Created:     f.GetCreationTimestamp().Time,
+		Terminating: f.GetDeletionTimestamp() != nil,
+		Paused:      f.Shared().Maintenance.Paused,
+	}
+	if n := f.Shared().Replicas; n != nil {
+		out.Replicas = *n
+	}
+	if b, ok := f.(*v1alpha1.BucketFleet); ok && b.Spec.Workload != v1alpha1.WorkloadOrdered {
+		out.Workload = Deployments
+	}
+	return out
+}
+
+// Reservation is what matters of a StorageReservation.
+type Reservation struct{ Name, Identity, Fleet string }
+
+// Workload is what matters of a StatefulSet or Deployment.
+type Workload struct{ Replicas, Ready int32 }
+
+// Claim is what matters of a claim.
+type Claim struct {
+	Name, Identity string
+}
+
+// Needs are the facts that a request takes. Live facts are read from the API server itself, since a stale one would admit
+// something destructive; the others may come from a cache, where staleness costs a retry at worst.
+type Needs struct {
+	Fleets, Bucket, Workload, Claims, Orphans bool
+	Live                                      bool
+}
+
+func (n Needs) and(m Needs, live bool) Needs {
+	return Needs{
+		Fleets:   n.Fleets || m.Fleets,
+		Bucket:   n.Bucket || m.Bucket,
+		Workload: n.Workload || m.Workload,
+		Claims:   n.Claims || m.Claims,
+		Orphans:  n.Orphans || m.Orphans,
+		Live:     n.Live || live && m != (Needs{}),
+	}
+}
