@@ -14,9 +14,9 @@ import (
 	"github.com/fleetwright/fleetwright/render"
 )
 
-// maxNodes bounds the values in one object. A fleet of 100 members with every field set has some two thousand; a tree of
-// this many holds some 25 MiB.
-const maxNodes = 100_000
+// maxNodes bounds the values in one object. The largest StatefulSet has a few thousand, most of them in managedFields; a
+// tree of this many takes some 10 MiB.
+const maxNodes = 50_000
 
 // An Object is what rules read of an object in a request.
 type Object struct {

@@ -51,6 +51,15 @@ type Reason struct {
 // String is the reason as people read it.
 func (r Reason) String() string { return r.Field + ": " + r.Problem + ": " + r.Remedy }
 
+// String is all that is wrong, a line for each.
+func (v Verdict) String() string {
+	lines := make([]string, len(v.Reasons))
+	for i, r := range v.Reasons {
+		lines[i] = r.String()
+	}
+	return strings.Join(lines, "\n")
+}
+
 // Review judges a request.
 //
 //  1. An update of an object that is being deleted is admitted: finalizers must go.

@@ -85,7 +85,7 @@ func sealedWrongly(err error) []Reason {
 }
 
 // maxPaths bounds how many fields a denial names.
-const maxPaths = 10
+const maxPaths = 8
 
 // changed names what a write changed without a seal for it.
 func changed(in *Input, err error) []Reason {

@@ -96,7 +96,7 @@ func replicasAtCreation(in *Input) finding {
 		return dontKnow(why)
 	}
 	count := in.Object.replicas(1)
-	if count >= 0 && count <= maxMembers && in.Object.claimsDisks() && keptDisks(in) >= int(count) {
+	if count > 0 && count <= maxMembers && in.Object.claimsDisks() && keptDisks(in) >= int(count) {
 		return finding{}
 	}
 	return deny("spec.replicas", fmt.Sprintf("is %d; a workload starts with 1 member, and the healer adds the others", count),

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package webhook_test
+
+import (
+	"testing"
+
+	"github.com/fleetwright/fleetwright/webhook"
+)
+
+func claim(name, identity string) string {
+	labels := ""
+	if identity != "" {
+		labels = `"labels":{"celld.eric.dev/fleet-uid":"` + identity + `"},`
+	}
+	return `{"apiVersion":"v1","kind":"PersistentVolumeClaim","metadata":{` + labels + `"name":"` + name + `","namespace":"fleets"}}`
+}
+
+const uidLabel = "metadata.labels[celld.eric.dev/fleet-uid]"
+
+func TestClaimCreate(t *testing.T) {
+	me := live(t).Identity
+	tests := map[string]struct {
+		name, identity string
+		fleets         []webhook.Fleet
+		want           []string
+	}{
+		"a member's own":              {name: "data-my-fleet-0", identity: me, fleets: []webhook.Fleet{live(t)}},
+		"none":                        {name: "data-my-fleet-0", fleets: []webhook.Fleet{live(t)}, want: []string{uidLabel + ": member's claim of PersistentFleet fleets/my-fleet"}},
+		"another":                     {name: "data-my-fleet-7", identity: foreign, fleets: []webhook.Fleet{live(t)}, want: []string{uidLabel + ": member's claim"}},
+		"another name":                {name: "data-other-0", fleets: []webhook.Fleet{live(t)}},
+		"longer name":                 {name: "data-my-fleet-a-0", fleets: []webhook.Fleet{live(t)}},
+		"beyond any member":           {name: "data-my-fleet-100", fleets: []webhook.Fleet{live(t)}},
+		"no ordinal":                  {name: "data-my-fleet-01", fleets: []webhook.Fleet{live(t)}},
+		"of a fleet without disks":    {name: "data-my-fleet-0", fleets: []webhook.Fleet{live(t, bucket)}},
+		"of a terminating fleet":      {name: "data-my-fleet-0", fleets: []webhook.Fleet{live(t, terminating)}},
+		"before the fleet (restored)": {name: "data-my-fleet-0", identity: me},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			requireVerdict(t, tc.want, webhook.Review(input(t, webhook.Create, "", claim(tc.name, tc.identity), calm(tc.fleets...))))
+		})
+	}
+}
+
+func TestClaimUpdate(t *testing.T) {
+	me := live(t).Identity
+	tests := map[string]struct {
+		name, was, is string
+		fleets        []webhook.Fleet
+		want          []string
+	}{
+		"unchanged":                    {name: "data-my-fleet-0", was: me, is: me, fleets: []webhook.Fleet{live(t)}},
+		"removed":                      {name: "data-my-fleet-0", was: me, fleets: []webhook.Fleet{live(t)}, want: []string{uidLabel + ": the disk is that of PersistentFleet fleets/my-fleet"}},
+		"changed":                      {name: "data-my-fleet-0", was: me, is: foreign, fleets: []webhook.Fleet{live(t)}, want: []string{uidLabel + ": the disk is that"}},
+		"put on a foreign claim":       {name: "postgres", is: me, fleets: []webhook.Fleet{live(t)}, want: []string{uidLabel + ": the disk would become that of"}},
+		"moved between fleets":         {name: "data-my-fleet-0", was: me, is: foreign, fleets: []webhook.Fleet{live(t), live(t, `{metadata: {name: b}, spec: {identity: "`+foreign+`"}}`)}, want: []string{uidLabel + ": the disk is that", uidLabel + ": the disk would become that of PersistentFleet fleets/b"}},
+		"of a fleet that is gone":      {name: "data-my-fleet-0", was: me},
+		"put on, for nobody":           {name: "postgres", is: foreign, fleets: []webhook.Fleet{live(t)}},
+		"of a fleet that is going":     {name: "data-my-fleet-0", was: me, fleets: []webhook.Fleet{live(t, terminating)}, want: []string{uidLabel + ": the disk is that"}},
+		"of a fleet with other bucket": {name: "data-my-fleet-0", was: me, fleets: []webhook.Fleet{live(t, `{spec: {storage: {bucket: s3://other}}}`)}},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			requireVerdict(t, tc.want, webhook.Review(input(t, webhook.Update, claim(tc.name, tc.was), claim(tc.name, tc.is), calm(tc.fleets...))))
+		})
+	}
+}
+
+func TestClaimDelete(t *testing.T) {
+	me := live(t).Identity
+	three := webhook.Known(webhook.Workload{Replicas: 3})
+	denied := []string{"metadata.name: a member of PersistentFleet fleets/my-fleet"}
+	tests := map[string]struct {
+		name, identity, user string
+		fleet                webhook.Fleet
+		workload             webhook.Fact[webhook.Workload]
+		want                 []string
+	}{
+		"current":                              {name: "data-my-fleet-2", identity: me, fleet: live(t), workload: three, want: denied},
+		"removed":                              {name: "data-my-fleet-3", identity: me, fleet: live(t), workload: three},
+		"not yet added":                        {name: "data-my-fleet-2", identity: me, fleet: live(t), workload: webhook.Known(webhook.Workload{Replicas: 2})},
+		"stopped":                              {name: "data-my-fleet-2", identity: me, fleet: live(t), workload: webhook.Known(webhook.Workload{}), want: denied},
+		"beyond those stopped":                 {name: "data-my-fleet-3", identity: me, fleet: live(t), workload: webhook.Known(webhook.Workload{})},
+		"no workload":                          {name: "data-my-fleet-0", identity: me, fleet: live(t), workload: webhook.Fact[webhook.Workload]{State: webhook.Absent}, want: denied},
+		"by the healer":                        {name: "data-my-fleet-0", identity: me, fleet: live(t), workload: three, user: healer},
+		"by the namespace controller":          {name: "data-my-fleet-0", identity: me, fleet: live(t), workload: three, user: "system:serviceaccount:kube-system:namespace-controller"},
+		"by the garbage collector":             {name: "data-my-fleet-0", identity: me, fleet: live(t), workload: three, user: "system:serviceaccount:kube-system:generic-garbage-collector"},
+		"by a controller manager of one piece": {name: "data-my-fleet-0", identity: me, fleet: live(t), workload: three, user: "system:kube-controller-manager"},
+		"by another controller":                {name: "data-my-fleet-0", identity: me, fleet: live(t), workload: three, user: "system:serviceaccount:kube-system:statefulset-controller", want: denied},
+		"terminating fleet":                    {name: "data-my-fleet-0", identity: me, fleet: live(t, terminating), workload: three},
+		"another fleet's":                      {name: "data-my-fleet-0", identity: foreign, fleet: live(t), workload: three},
+		"no identity":                          {name: "data-my-fleet-0", fleet: live(t), workload: three},
+		"identity, other name":                 {name: "backup", identity: me, fleet: live(t), workload: three},
+		"identity, other fleet's name":         {name: "data-other-0", identity: me, fleet: live(t), workload: three},
+		"fleet without disks":                  {name: "data-my-fleet-0", identity: me, fleet: live(t, bucket), workload: three},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			facts := calm(tc.fleet)
+			facts.Workload = tc.workload
+			in := input(t, webhook.Delete, claim(tc.name, tc.identity), "", facts)
+			in.User = or(tc.user, human)
+			requireVerdict(t, tc.want, webhook.Review(in))
+		})
+	}
+}
+
+func TestReservation(t *testing.T) {
+	const base = `{"apiVersion":"celld.eric.dev/v1alpha1","kind":"StorageReservation","metadata":{"name":"s3-0"},"spec":{"bucket":"s3://my-bucket","identity":"` + foreign + `"}}`
+	other := merged(t, base, `{spec: {identity: 9f14e45f-ceea-467f-a9d5-0c2a1f5b7e11}}`)
+	noted := merged(t, base, `{metadata: {annotations: {celld.eric.dev/current-operation: x}}}`)
+	tests := map[string]struct {
+		operation   webhook.Operation
+		old, object string
+		want        []string
+	}{
+		"create":     {operation: webhook.Create, object: base},
+		"spec":       {operation: webhook.Update, old: base, object: other, want: []string{"spec: a bucket stays"}},
+		"annotation": {operation: webhook.Update, old: base, object: noted},
+		"delete":     {operation: webhook.Delete, old: base, want: []string{"metadata.name: keeps the bucket"}},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			in := input(t, tc.operation, tc.old, tc.object, webhook.Facts{})
+			in.Namespace = ""
+			for _, user := range []string{human, healer, "system:serviceaccount:kube-system:namespace-controller"} {
+				in.User = user
+				requireVerdict(t, tc.want, webhook.Review(in))
+			}
+		})
+	}
+}

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package webhook
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/go-logr/logr"
+	admissionv1 "k8s.io/api/admission/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/clock"
+)
+
+// Path that reviews are posted to.
+const Path = "/review"
+
+const (
+	// maxBody bounds a review: two objects of the 3 MiB that the API server takes at most, and the rest of the request.
+	maxBody = 7 << 20
+	// largeBody is more than any review of a fleet's object; a few of that size are read at a time.
+	largeBody  = 256 << 10
+	largeSlots = 2
+	slots      = 32
+	// readTime is what the facts of a review may take: less than the API server waits for the answer.
+	readTime = 3 * time.Second
+)
+
+// A Gatherer reads facts. It fills in those that are needed and says in each why it could not.
+type Gatherer interface {
+	Gather(ctx context.Context, in *Input, needs Needs)
+	GatherNamespace(ctx context.Context, in *Input)
+}
+
+// Handler answers admission reviews over HTTP.
+type Handler struct {
+	Healer  string
+	Facts   Gatherer
+	Metrics *Metrics
+	Clock   clock.PassiveClock
+	Log     logr.Logger
+
+	slots, large chan struct{}
+}
+
+// NewHandler returns a Handler.
+func NewHandler(healer string, facts Gatherer, metrics *Metrics, c clock.PassiveClock, log logr.Logger) *Handler {
+	return &Handler{
+		Healer: healer, Facts: facts, Metrics: metrics, Clock: c, Log: log,
+		slots: make(chan struct{}, slots), large: make(chan struct{}, largeSlots),
+	}
+}
+
+// ServeHTTP reads a review, judges it and answers. A body that is no review gets an HTTP error, to which the API server
+// applies the failure policy.
+func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	start := h.Clock.Now()
+	release, ok := h.acquire(r)
+	if !ok {
+		return // the client is gone
+	}
+	defer release()
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	if tooLarge := new(http.MaxBytesError); errors.As(err, &tooLarge) {
+		h.refuse(w, http.StatusRequestEntityTooLarge, fmt.Errorf("a review has at most %d bytes", tooLarge.Limit))
+		return
+	} else if err != nil {
+		h.refuse(w, http.StatusBadRequest, err)
+		return
+	}
+	request, err := decodeReview(body)
+	if err != nil {
+		h.refuse(w, http.StatusBadRequest, err)
+		return
+	}
+	response := h.answer(r.Context(), request)
+	h.Metrics.observe(request, h.Clock.Since(start))
+	h.write(w, response)
+}
+
+// acquire waits for its turn, so that memory stays bounded however many reviews come in.
+func (h *Handler) acquire(r *http.Request) (release func(), ok bool) {
+	pool := h.slots
+	if r.ContentLength < 0 || r.ContentLength > largeBody {
+		pool = h.large
+	}
+	select {
+	case pool <- struct{}{}:
+		return func() { <-pool }, true
+	case <-r.Context().Done():
+		return nil, false
+	}
+}
+
+// answer judges a request: the facts that its rules need, the verdict, and the namespace where that could change it.
+func (h *Handler) answer(ctx context.Context, r *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
+	in, err := inputOf(r, h.Healer)
+	if err != nil {
+		h.Metrics.malformed()
+		h.Log.Info("malformed", "resource", r.Resource.Resource, "namespace", r.Namespace, "name", r.Name, "error", err.Error())
+		return failed(r.UID, http.StatusBadRequest, metav1.StatusReasonBadRequest, "cannot be judged: "+err.Error())
+	}
+	ctx, cancel := context.WithTimeout(ctx, readTime)
+	defer cancel()
+	h.Facts.Gather(ctx, in, Needed(in))
+	verdict := Review(in)
+	if verdict.Outcome != Allow && in.Namespace != "" {
+		h.Facts.GatherNamespace(ctx, in)
+		verdict = Review(in)
+	}
+	h.Metrics.judged(verdict)
+	if verdict.Outcome != Allow {
+		h.Log.Info("refused", "outcome", verdict.Outcome, "operation", in.Operation, "resource", in.Resource, "namespace", in.Namespace,
+			"name", in.subject().Name, "user", in.User, "dryRun", in.DryRun, "reasons", verdict.Reasons)
+	}
+	return response(r.UID, verdict)
+}
+
+// retryAfter is when to try again what could not be judged.
+const retryAfter = 2 * time.Second
+
+// response is a verdict as the API server reads it. A denial is Forbidden, never Invalid: sync tools take Invalid for a field
+// that is immutable, and some delete the object and create it again.
+func response(uid types.UID, v Verdict) *admissionv1.AdmissionResponse {
+	var causes []metav1.StatusCause
+	for _, r := range v.Reasons {
+		causes = append(causes, metav1.StatusCause{Field: r.Field, Message: r.Problem + ": " + r.Remedy})
+	}
+	var out *admissionv1.AdmissionResponse
+	switch v.Outcome {
+	case Allow:
+		return &admissionv1.AdmissionResponse{UID: uid, Allowed: true, Warnings: v.Warnings}
+	case Deny:
+		out = failed(uid, http.StatusForbidden, metav1.StatusReasonForbidden, v.String())
+	default:
+		out = failed(uid, http.StatusServiceUnavailable, metav1.StatusReasonServiceUnavailable, v.String())
+		out.Result.Details = &metav1.StatusDetails{RetryAfterSeconds: int32(retryAfter / time.Second)}
+		return out
+	}
+	out.Result.Details = &metav1.StatusDetails{Causes: causes}
+	return out
+}
+
+func failed(uid types.UID, code int32, reason metav1.StatusReason, message string) *admissionv1.AdmissionResponse {
+	return &admissionv1.AdmissionResponse{UID: uid, Result: &metav1.Status{
+		Status: metav1.StatusFailure, Code: code, Reason: reason, Message: message,
+	}}
+}
+
+func (h *Handler) refuse(w http.ResponseWriter, code int, err error) {
+	h.Metrics.malformed()
+	h.Log.Info("not a review", "error", err.Error())
+	http.Error(w, err.Error(), code)
+}
+
+func (h *Handler) write(w http.ResponseWriter, response *admissionv1.AdmissionResponse) {
+	w.Header().Set("Content-Type", "application/json")
+	err := json.NewEncoder(w).Encode(admissionv1.AdmissionReview{
+		TypeMeta: metav1.TypeMeta{APIVersion: admissionv1.SchemeGroupVersion.String(), Kind: "AdmissionReview"},
+		Response: response,
+	})
+	if err != nil {
+		h.Log.Info("the answer was not read", "error", err.Error())
+	}
+}

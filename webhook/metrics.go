@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package webhook
+
+import (
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	admissionv1 "k8s.io/api/admission/v1"
+)
+
+// Metrics of the webhook.
+type Metrics struct {
+	verdicts  *prometheus.CounterVec
+	unusable  prometheus.Counter
+	latency   *prometheus.HistogramVec
+	notAfter  prometheus.Gauge
+	factReads *prometheus.CounterVec
+}
+
+// NewMetrics registers the metrics. Counters of every rule start at zero, so that a first denial is an increase.
+func NewMetrics(registry prometheus.Registerer) (*Metrics, error) {
+	m := &Metrics{
+		verdicts: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "fleetwright_webhook_verdicts_total", Help: "What each rule made of the requests that it judged.",
+		}, []string{"rule", "outcome"}),
+		unusable: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "fleetwright_webhook_malformed_total", Help: "Requests that are no reviews, or reviews of what is no object.",
+		}),
+		latency: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "fleetwright_webhook_review_seconds", Help: "Time from a review's arrival to its answer.",
+			Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5},
+		}, []string{"resource"}),
+		notAfter: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "fleetwright_webhook_certificate_not_after_seconds", Help: "When the served certificate expires, as Unix time; 0 without one.",
+		}),
+		factReads: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "fleetwright_webhook_fact_reads_total", Help: "Facts that were read for a review, and whether that worked.",
+		}, []string{"fact", "state"}),
+	}
+	for _, rule := range RuleNames() {
+		for _, outcome := range []Outcome{Allow, Deny, Unknown} {
+			m.verdicts.WithLabelValues(rule, string(outcome))
+		}
+	}
+	for _, c := range []prometheus.Collector{m.verdicts, m.unusable, m.latency, m.notAfter, m.factReads} {
+		if err := registry.Register(c); err != nil {
+			return nil, err
+		}
+	}
+	return m, nil
+}
+
+// CertificateNotAfter sets the gauge of the served certificate.
+func (m *Metrics) CertificateNotAfter(t time.Time) { m.notAfter.Set(float64(t.Unix())) }
+
+func (m *Metrics) judged(v Verdict) {
+	for _, j := range v.Judged {
+		m.verdicts.WithLabelValues(j.Rule, string(j.Outcome)).Inc()
+	}
+}
+
+func (m *Metrics) malformed() { m.unusable.Inc() }
+
+// observe counts by resource. Its values are those that the API server was asked to send; anybody else's count as other.
+func (m *Metrics) observe(r *admissionv1.AdmissionRequest, took time.Duration) {
+	resource := r.Resource.Resource
+	switch resource {
+	case PersistentFleets, BucketFleets, Reservations, StatefulSets, Deployments, Budgets, NetworkPolicies, Services, HTTPRoutes,
+		Ingresses, Claims:
+	default:
+		resource = "other"
+	}
+	m.latency.WithLabelValues(resource).Observe(took.Seconds())
+}
+
+func (m *Metrics) read(fact string, state State) {
+	word := map[State]string{Failed: "failed", Absent: "absent", Present: "present"}[state]
+	m.factReads.WithLabelValues(fact, word).Inc()
+}

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package webhook_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/fleetwright/fleetwright/render"
+	"github.com/fleetwright/fleetwright/webhook"
+)
+
+const (
+	sealPath = "metadata.annotations[celld.eric.dev/seal]"
+	sidecar  = `
+- {op: add, path: /spec/template/spec/containers/-, value: {name: proxy, image: proxy}}
+- {op: add, path: /spec/template/metadata/labels/mesh, value: "on"}
+`
+	image   = `[{op: replace, path: /spec/template/spec/containers/0/image, value: "registry.test/other"}]`
+	restart = `[{op: add, path: /spec/template/metadata/annotations/kubectl.kubernetes.io~1restartedAt, value: now}]`
+)
+
+// input is a request for a rendered object, or for one that looks like it.
+func input(t testing.TB, operation webhook.Operation, old, object string, facts webhook.Facts) *webhook.Input {
+	t.Helper()
+	in := &webhook.Input{Operation: operation, Namespace: "fleets", User: human, Healer: healer,
+		Old: parsed(t, old), Object: parsed(t, object), Facts: facts}
+	kind := ""
+	if in.Object != nil {
+		kind = in.Object.Kind
+	} else {
+		kind = in.Old.Kind
+	}
+	in.Resource = map[string]string{
+		"StatefulSet": webhook.StatefulSets, "Deployment": webhook.Deployments, "PodDisruptionBudget": webhook.Budgets,
+		"NetworkPolicy": webhook.NetworkPolicies, "Service": webhook.Services, "HTTPRoute": webhook.HTTPRoutes, "Ingress": webhook.Ingresses,
+		"PersistentVolumeClaim": webhook.Claims, "StorageReservation": webhook.Reservations, "Scale": webhook.StatefulSets,
+	}[kind]
+	return in
+}
+
+func TestSeal(t *testing.T) {
+	const (
+		celld  = "spec.template.spec.containers[celld]"
+		label  = "metadata.labels[celld.eric.dev/fleet-uid]"
+		token  = `{spec: {maintenance: {restartToken: again}}}`
+		paused = `{spec: {maintenance: {paused: true}}}`
+	)
+	tests := map[string]struct {
+		object       string // StatefulSet/my-fleet unless set
+		before       string // merge patch of the fleet that the old object was rendered from
+		old          string // JSON patch of the old object
+		after, patch string // the same of the new one
+		want         []string
+	}{
+		"nothing":             {},
+		"labels and tracking": {patch: `[{op: add, path: /metadata/labels/app.kubernetes.io~1instance, value: x}, {op: add, path: /metadata/annotations/argocd.argoproj.io~1tracking-id, value: x}]`},
+		"upgrade":             {after: token},
+		"upgrade through a policy with a sidecar":  {old: sidecar, after: token, patch: sidecar},
+		"upgrade that takes up a policy":           {after: token, patch: sidecar},
+		"upgrade that a policy turns into another": {after: token, patch: image, want: []string{celld + ".image: differs", "metadata.annotations[celld.eric.dev/spec-digest]: differs", "spec.template.metadata.annotations[celld.eric.dev/restart-token]: differs"}},
+		"pause":                              {after: paused},
+		"resume":                             {before: paused},
+		"set image":                          {patch: image, want: []string{celld + ".image: differs"}},
+		"rollout restart":                    {patch: restart, want: []string{"spec.template.metadata.annotations[kubectl.kubernetes.io/restartedAt]: differs"}},
+		"edit of a variable":                 {patch: `[{op: replace, path: /spec/template/spec/containers/0/env/3/value, value: s3://other}]`, want: []string{celld + ".env[CELLD_BUCKET].value: differs"}},
+		"another order of variables":         {patch: `[{op: move, from: /spec/template/spec/containers/0/env/5, path: /spec/template/spec/containers/0/env/4}]`, want: []string{celld + ".env: differs"}},
+		"a policy that wakes up later":       {patch: sidecar, want: []string{"spec.template.metadata.labels.mesh: differs", "spec.template.spec.containers[proxy]: differs"}},
+		"a sidecar that is taken back":       {old: sidecar},
+		"repair of a drift":                  {old: image},
+		"repair of a drift through a policy": {old: image, patch: sidecar},
+		"repair of a drift, not quite":       {old: image, patch: `[{op: replace, path: /spec/template/spec/containers/0/image, value: third}]`, want: []string{celld + ".image: differs"}},
+		"label beside a drift":               {old: image, patch: `[{op: add, path: /metadata/labels/team, value: a}, {op: replace, path: /spec/template/spec/containers/0/image, value: "registry.test/other"}]`},
+		"rollback":                           {before: token},
+		"seal removed":                       {patch: `[{op: remove, path: /metadata/annotations/celld.eric.dev~1seal}]`, want: []string{sealPath + ": not the seal"}},
+		"seal replaced":                      {patch: `[{op: replace, path: /metadata/annotations/celld.eric.dev~1seal, value: garbage}]`, want: []string{sealPath + ": not the seal"}},
+		"seal put back":                      {old: `[{op: remove, path: /metadata/annotations/celld.eric.dev~1seal}]`},
+		"garbage stays, label changes":       {old: `[{op: replace, path: /metadata/annotations/celld.eric.dev~1seal, value: garbage}]`, patch: `[{op: replace, path: /metadata/annotations/celld.eric.dev~1seal, value: garbage}, {op: add, path: /metadata/labels/a, value: b}]`},
+		"digest of the spec":                 {patch: `[{op: replace, path: /metadata/annotations/celld.eric.dev~1spec-digest, value: x}]`, want: []string{"metadata.annotations[celld.eric.dev/spec-digest]: differs"}},
+		"identity removed":                   {patch: `[{op: remove, path: /metadata/labels/celld.eric.dev~1fleet-uid}]`, want: []string{label + ": differs", label + ": is that of"}},
+		"owner":                              {patch: `[{op: add, path: /metadata/ownerReferences, value: [{kind: ConfigMap, name: a, uid: "1"}]}]`, want: []string{"metadata.ownerReferences: ConfigMap a 1"}},
+		"owner taken away":                   {old: `[{op: add, path: /metadata/ownerReferences, value: [{kind: ConfigMap, name: a, uid: "1"}]}]`},
+		"many fields":                        {patch: `[{op: replace, path: /spec/template/spec, value: {dnsPolicy: None}}]`, want: nil},
+		"being deleted":                      {old: `[{op: add, path: /metadata/deletionTimestamp, value: "2026-01-03T00:00:00Z"}]`, patch: image},
+		"budget":                             {object: "PodDisruptionBudget/my-fleet", patch: `[{op: replace, path: /spec/maxUnavailable, value: 2}]`, want: []string{"spec.maxUnavailable: differs"}},
+		"policy":                             {object: "NetworkPolicy/my-fleet", patch: `[{op: remove, path: /spec/ingress/1}]`, want: []string{"spec.ingress[1]: differs"}},
+		"Service":                            {object: "Service/my-fleet", patch: `[{op: add, path: /spec/externalIPs, value: [192.0.2.1]}]`, want: []string{"spec.externalIPs: differs"}},
+		"Service gets addresses":             {object: "Service/my-fleet", patch: `[{op: add, path: /spec/clusterIP, value: 10.0.0.1}, {op: add, path: /spec/clusterIPs, value: [10.0.0.1]}]`},
+		"Service of peers":                   {object: "Service/my-fleet-peers", patch: `[{op: replace, path: /spec/publishNotReadyAddresses, value: false}]`, want: []string{"spec.publishNotReadyAddresses: differs"}},
+		"Service with an owner":              {object: "Service/my-fleet", patch: `[{op: add, path: /metadata/ownerReferences, value: [{kind: ConfigMap, name: a, uid: "1"}]}]`, want: []string{"metadata.ownerReferences: ConfigMap a 1"}},
+		"Service that is somebody's own":     {object: "Service/my-fleet", old: `[{op: remove, path: /metadata/annotations/celld.eric.dev~1seal}]`, patch: `[{op: remove, path: /metadata/annotations/celld.eric.dev~1seal}, {op: replace, path: /spec/ports, value: []}]`},
+		"Service gives up its identity":      {object: "Service/my-fleet", patch: `[{op: remove, path: /metadata/labels/celld.eric.dev~1fleet-uid}]`, want: []string{label + ": differs", label + ": is that of"}},
+		"route":                              {object: "HTTPRoute/my-fleet-routing", before: gateway, after: gateway, patch: `[{op: replace, path: /spec/hostnames, value: [evil.test]}]`, want: []string{"spec.hostnames[0]: differs"}},
+		"route, new host":                    {object: "HTTPRoute/my-fleet-routing", before: gateway, after: merged(t, gateway, `{spec: {routing: {hostnames: [b.test]}}}`)},
+		"repair of a policy of a fleet with new zones": {object: "NetworkPolicy/my-fleet", old: `[{op: remove, path: /spec/ingress/0}]`},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			object := tc.object
+			if object == "" {
+				object = "StatefulSet/my-fleet"
+			}
+			old := edited(t, rendered(t, fleet(t, persistent, or(tc.before, "{}")), object), tc.old)
+			written := edited(t, rendered(t, fleet(t, persistent, or(tc.after, "{}")), object), tc.patch)
+			in := input(t, webhook.Update, old, written, calm(live(t)))
+			v := webhook.Review(in)
+			if name == "many fields" {
+				require.Equal(t, webhook.Deny, v.Outcome)
+				require.Len(t, v.Reasons, 9)
+				require.Contains(t, v.String(), "more fields differ")
+				return
+			}
+			requireVerdict(t, sorted(tc.want), v)
+
+			in.Facts = calm() // a fleet that is gone blocks nothing but the owner that would end the object
+			if !strings.Contains(strings.Join(tc.want, ""), "ownerReferences") {
+				requireVerdict(t, nil, webhook.Review(in))
+			}
+		})
+	}
+}
+
+const gateway = `{spec: {routing: {hostnames: [a.test], source: {namespace: ingress, podLabels: {app: envoy}}, gateway: {name: public, namespace: ingress}}}}`
+
+func or(s, otherwise string) string {
+	if s == "" {
+		return otherwise
+	}
+	return s
+}
+
+// Every way out of a denial is one that the fleet has.
+func TestRemedies(t *testing.T) {
+	tests := map[string]struct{ patch, want string }{
+		"image":     {image, "spec.runtimeImage"},
+		"restart":   {restart, "spec.maintenance.restartToken"},
+		"partition": {`[{op: replace, path: /spec/updateStrategy/rollingUpdate/partition, value: 3}]`, "spec.maintenance.paused"},
+		"resources": {`[{op: replace, path: /spec/template/spec/containers/0/resources/limits/memory, value: 9Gi}]`, "spec.resources"},
+		"label":     {`[{op: remove, path: /metadata/labels/celld.eric.dev~1fleet}]`, "as they were rendered"},
+		"else":      {`[{op: replace, path: /spec/revisionHistoryLimit, value: 1}]`, "edit the fleet in Git"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			set := rendered(t, fleet(t, persistent), "StatefulSet/my-fleet")
+			v := webhook.Review(input(t, webhook.Update, set, edited(t, set, tc.patch), calm(live(t))))
+			require.Equal(t, webhook.Deny, v.Outcome)
+			require.Contains(t, v.Reasons[0].Remedy, tc.want)
+		})
+	}
+	_, err := render.ParseSeal("garbage")
+	require.ErrorContains(t, err, "render the object again")
+}
