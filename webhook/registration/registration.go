@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package registration says which requests the API server asks the webhook about, and what it does when there is no answer.
+//
+// Conditions are evaluated by the API server. They keep requests away that no rule would refuse, so that an outage of the
+// webhook stops as little as possible: finalizers go, controllers write, namespaces end, and what is not a fleet's is never
+// touched.
+package registration
+
+import (
+	"fmt"
+	"strings"
+
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/fleetwright/fleetwright/api/v1alpha1"
+	"github.com/fleetwright/fleetwright/webhook"
+)
+
+// Name of the configuration, of the Service in it and of everything else of the webhook.
+const Name = "fleetwright-webhook"
+
+// DefaultNamespace is where the webhook runs unless it is told otherwise.
+const DefaultNamespace = "fleetwright-system"
+
+// timeoutSeconds bounds an answer; the webhook itself gives up reading after three seconds.
+const timeoutSeconds = 5
+
+// A Guard is one entry of the configuration.
+type Guard struct {
+	Name  string // its first label; the rest is the API group
+	Rules []admissionregistrationv1.RuleWithOperations
+	// Labelled limits the guard to objects with an identity. An object counts as well when it had one before the request.
+	Labelled   bool
+	Conditions []admissionregistrationv1.MatchCondition
+	Policy     admissionregistrationv1.FailurePolicyType
+	// Why the policy is what it is.
+	Why string
+}
+
+const (
+	open   = admissionregistrationv1.Ignore
+	closed = admissionregistrationv1.Fail
+
+	create = admissionregistrationv1.Create
+	update = admissionregistrationv1.Update
+	remove = admissionregistrationv1.Delete
+)
+
+// Conditions, each of them true for requests that the webhook is asked about. They must never fail: a guard that is closed
+// refuses what its condition cannot judge.
+var (
+	notGoing = condition("not-being-deleted", `request.operation != 'UPDATE' || !has(oldObject.metadata.deletionTimestamp)`)
+	newSpec  = condition("spec-changes", `request.operation != 'UPDATE' || object.?spec != oldObject.?spec`)
+	rendered = condition("rendered-part-changes", `request.operation != 'UPDATE' || object.?spec != oldObject.?spec || `+
+		differs("labels")+` || `+differs("ownerReferences")+` || `+
+		differs("annotations[?'"+v1alpha1.AnnotationSeal+"']")+` || `+differs("annotations[?'"+v1alpha1.AnnotationSpecDigest+"']"))
+)
+
+func condition(name, expression string) admissionregistrationv1.MatchCondition {
+	return admissionregistrationv1.MatchCondition{Name: name, Expression: expression}
+}
+
+// differs compares a field of the metadata, missing or not.
+func differs(field string) string {
+	return "object.metadata.?" + field + " != oldObject.metadata.?" + field
+}
+
+// Guards are the entries, in the order of the rules.
+func Guards() []Guard {
+	const group = "celld.eric.dev"
+	fleets := func(operations ...admissionregistrationv1.OperationType) []admissionregistrationv1.RuleWithOperations {
+		return on(group, "v1alpha1", operations, webhook.PersistentFleets, webhook.BucketFleets)
+	}
+	workloads := []string{webhook.StatefulSets, webhook.Deployments}
+	return []Guard{
+		{
+			Name: "fleet-create", Rules: fleets(create), Policy: closed,
+			Why: "two fleets of one name or identity would share disks and bucket, and nothing but this guard tells them apart",
+		},
+		{
+			Name: "fleet-update", Rules: fleets(update), Conditions: conditions(notGoing, newSpec), Policy: open,
+			Why: "the definitions' own rules refuse invalid and immutable changes too; this guard adds messages and warnings",
+		},
+		{
+			Name: "fleet-delete", Rules: fleets(remove), Policy: closed,
+			Conditions: conditions(condition("protected", `'`+v1alpha1.AnnotationProtect+`' in oldObject.metadata.?annotations.orValue({})`)),
+			Why:        "only protected fleets are asked about, and their owners want exactly this",
+		},
+		{
+			Name: "workload", Rules: on("apps", "v1", []admissionregistrationv1.OperationType{create, update, remove}, workloads...),
+			Labelled: true, Conditions: conditions(notGoing, rendered), Policy: closed,
+			Why: "a changed template restarts every member, and a deletion ends them; rollouts and status do not come by here",
+		},
+		{
+			Name: "scale", Rules: on("apps", "v1", []admissionregistrationv1.OperationType{update}, subresources(workloads, "scale")...),
+			Conditions: conditions(
+				condition("of-a-fleet", `oldObject.?status.?selector.orValue('').contains('`+v1alpha1.LabelFleetUID+`=')`),
+				condition("count-changes", `object.?spec.?replicas.orValue(0) != oldObject.?spec.?replicas.orValue(0)`)),
+			Policy: closed,
+			Why:    "a count that anybody lowers ends members at once; a Scale has no labels, so the fleet is known by its selector",
+		},
+		{
+			Name: "part",
+			Rules: append(append(append(on("policy", "v1", []admissionregistrationv1.OperationType{update}, webhook.Budgets),
+				on("networking.k8s.io", "v1", []admissionregistrationv1.OperationType{update}, webhook.NetworkPolicies, webhook.Ingresses)...),
+				on("", "v1", []admissionregistrationv1.OperationType{update}, webhook.Services)...),
+				on("gateway.networking.k8s.io", "v1", []admissionregistrationv1.OperationType{update}, webhook.HTTPRoutes)...),
+			Labelled: true,
+			Conditions: conditions(notGoing, condition("sealed", `'`+v1alpha1.AnnotationSeal+`' in oldObject.metadata.?annotations.orValue({})`),
+				rendered),
+			Policy: closed,
+			Why:    "the policy is all that protects the operator API of members, and the budget all that protects them from drains",
+		},
+		{
+			Name: "claim", Rules: on("", "v1", []admissionregistrationv1.OperationType{update, remove}, webhook.Claims),
+			Labelled: true,
+			Conditions: conditions(notGoing,
+				condition("identity-changes", `request.operation != 'UPDATE' || `+differs("labels[?'"+v1alpha1.LabelFleetUID+"']")),
+				condition("not-by-control-plane", `request.operation != 'DELETE' || `+notBy("namespace-controller", "generic-garbage-collector"))),
+			Policy: closed,
+			Why:    "a disk that is deleted does not come back; binding a claim, and ending a namespace, do not come by here",
+		},
+		{
+			Name: "claim-by-name", Rules: on("", "v1", []admissionregistrationv1.OperationType{create}, webhook.Claims),
+			Conditions: conditions(
+				condition("name-of-a-member", `object.metadata.?name.orValue('').matches('^data-.+-[0-9]+$')`),
+				condition("not-by-control-plane", notBy("statefulset-controller"))),
+			Policy: open,
+			Why:    "claims of everybody have such names; the healer too looks at a claim before it adds a member on it",
+		},
+		{
+			Name: "reservation", Rules: on(group, "v1alpha1", []admissionregistrationv1.OperationType{update, remove}, webhook.Reservations),
+			Conditions: conditions(newSpec), Policy: closed,
+			Why: "without its reservation a second fleet could write the bucket; the healer's annotations do not come by here",
+		},
+	}
+}
+
+// notBy is true for users other than some controllers of the control plane.
+func notBy(controllers ...string) string {
+	users := []string{"'system:kube-controller-manager'"}
+	for _, c := range controllers {
+		users = append(users, "'system:serviceaccount:kube-system:"+c+"'")
+	}
+	return fmt.Sprintf("!(request.userInfo.username in [%s])", strings.Join(users, ", "))
+}
+
+func conditions(c ...admissionregistrationv1.MatchCondition) []admissionregistrationv1.MatchCondition {
+	return c
+}
+
+func subresources(resources []string, name string) []string {
+	out := make([]string, len(resources))
+	for i, r := range resources {
+		out[i] = r + "/" + name
+	}
+	return out
+}
+
+func on(group, version string, operations []admissionregistrationv1.OperationType, resources ...string,
+) []admissionregistrationv1.RuleWithOperations {
+	scope := admissionregistrationv1.NamespacedScope
+	if resources[0] == webhook.Reservations {
+		scope = admissionregistrationv1.ClusterScope
+	}
+	return []admissionregistrationv1.RuleWithOperations{{
+		Operations: operations,
+		Rule: admissionregistrationv1.Rule{
+			APIGroups: []string{group}, APIVersions: []string{version}, Resources: resources, Scope: &scope,
+		},
+	}}
+}
+
+// Configuration is what is applied to a cluster. It has no caBundle, which whoever makes the certificates fills in: a sync
+// tool does not see what it does not set.
+func Configuration(namespace string) *admissionregistrationv1.ValidatingWebhookConfiguration {
+	c := &admissionregistrationv1.ValidatingWebhookConfiguration{
+		TypeMeta:   metav1.TypeMeta{APIVersion: admissionregistrationv1.SchemeGroupVersion.String(), Kind: "ValidatingWebhookConfiguration"},
+		ObjectMeta: metav1.ObjectMeta{Name: Name, Labels: map[string]string{"app.kubernetes.io/name": Name}},
+	}
+	for _, g := range Guards() {
+		c.Webhooks = append(c.Webhooks, g.entry(namespace))
+	}
+	return c
+}
+
+func (g *Guard) entry(namespace string) admissionregistrationv1.ValidatingWebhook {
+	path, port, timeout := webhook.Path, int32(443), int32(timeoutSeconds)
+	none, equivalent, policy := admissionregistrationv1.SideEffectClassNone, admissionregistrationv1.Equivalent, g.Policy
+	selector := &metav1.LabelSelector{}
+	if g.Labelled {
+		selector.MatchExpressions = []metav1.LabelSelectorRequirement{{Key: v1alpha1.LabelFleetUID, Operator: metav1.LabelSelectorOpExists}}
+	}
+	return admissionregistrationv1.ValidatingWebhook{
+		Name: g.Name + "." + v1alpha1.GroupVersion.Group,
+		ClientConfig: admissionregistrationv1.WebhookClientConfig{Service: &admissionregistrationv1.ServiceReference{
+			Namespace: namespace, Name: Name, Path: &path, Port: &port,
+		}},
+		Rules: g.Rules, FailurePolicy: &policy, MatchPolicy: &equivalent, SideEffects: &none, TimeoutSeconds: &timeout,
+		NamespaceSelector: &metav1.LabelSelector{}, ObjectSelector: selector,
+		AdmissionReviewVersions: []string{"v1"}, MatchConditions: g.Conditions,
+	}
+}
