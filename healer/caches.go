@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package healer
+
+import (
+	"context"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/selection"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/fleetwright/fleetwright/api/v1alpha1"
+)
+
+const zoneLabel = "topology.kubernetes.io/zone"
+
+// CacheOptions limits what the healer watches and keeps: of fleets, reservations and nodes all, of everything else what
+// carries a fleet's identity, and of each object what a snapshot needs. No namespaces means all.
+func CacheOptions(namespaces []string) (cache.Options, error) {
+	ours, err := labels.NewRequirement(v1alpha1.LabelFleetUID, selection.Exists, nil)
+	if err != nil {
+		return cache.Options{}, err
+	}
+	all := labels.Everything()
+	options := cache.Options{
+		DefaultLabelSelector: labels.NewSelector().Add(*ours),
+		DefaultTransform:     cache.TransformStripManagedFields(),
+		ByObject: map[client.Object]cache.ByObject{
+			&v1alpha1.PersistentFleet{}:     {Label: all},
+			&v1alpha1.BucketFleet{}:         {Label: all},
+			&v1alpha1.StorageReservation{}:  {Label: all},
+			nodeMetadata():                  {Label: all, Transform: strip(stripNode), UnsafeDisableDeepCopy: new(true)},
+			&corev1.Pod{}:                   {Transform: strip(stripPod)},
+			&corev1.PersistentVolumeClaim{}: {Transform: strip(stripClaim)},
+			&appsv1.StatefulSet{}:           {Transform: strip(stripStatefulSet)},
+			&appsv1.Deployment{}:            {Transform: strip(stripDeployment)},
+		},
+	}
+	if len(namespaces) > 0 {
+		options.DefaultNamespaces = map[string]cache.Config{}
+		for _, namespace := range namespaces {
+			options.DefaultNamespaces[namespace] = cache.Config{}
+		}
+	}
+	return options, nil
+}
+
+// strip makes a transform of a function; what is of another type, such as a tombstone, passes.
+func strip[T any](do func(T)) func(any) (any, error) {
+	return func(object any) (any, error) {
+		if o, ok := object.(T); ok {
+			do(o)
+		}
+		return object, nil
+	}
+}
+
+func keep(m map[string]string, key string) map[string]string {
+	if value, ok := m[key]; ok {
+		return map[string]string{key: value}
+	}
+	return nil
+}
+
+func stripNode(n *metav1.PartialObjectMetadata) {
+	n.ManagedFields, n.Annotations, n.Labels = nil, nil, keep(n.Labels, zoneLabel)
+}
+
+func stripPod(p *corev1.Pod) {
+	p.ManagedFields, p.Annotations = nil, keep(p.Annotations, v1alpha1.AnnotationReplacement)
+	p.Spec = corev1.PodSpec{NodeName: p.Spec.NodeName, SchedulingGates: p.Spec.SchedulingGates}
+	status := corev1.PodStatus{
+		Phase: p.Status.Phase, Conditions: p.Status.Conditions, StartTime: p.Status.StartTime,
+		InitContainerStatuses: p.Status.InitContainerStatuses, ContainerStatuses: p.Status.ContainerStatuses,
+	}
+	for _, list := range [][]corev1.ContainerStatus{status.InitContainerStatuses, status.ContainerStatuses} {
+		for i, c := range list {
+			list[i] = corev1.ContainerStatus{Name: c.Name, State: c.State, RestartCount: c.RestartCount, Ready: c.Ready}
+		}
+	}
+	p.Status = status
+}
+
+func stripClaim(c *corev1.PersistentVolumeClaim) {
+	c.ManagedFields, c.Annotations = nil, keep(c.Annotations, selectedNode)
+	c.Spec = corev1.PersistentVolumeClaimSpec{}
+	c.Status = corev1.PersistentVolumeClaimStatus{Phase: c.Status.Phase}
+}
+
+func stripStatefulSet(s *appsv1.StatefulSet) {
+	s.ManagedFields, s.Annotations = nil, keep(s.Annotations, v1alpha1.AnnotationSpecDigest)
+	s.Spec = appsv1.StatefulSetSpec{Replicas: s.Spec.Replicas}
+}
+
+func stripDeployment(d *appsv1.Deployment) {
+	d.ManagedFields, d.Annotations = nil, keep(d.Annotations, v1alpha1.AnnotationSpecDigest)
+	d.Spec = appsv1.DeploymentSpec{Replicas: d.Spec.Replicas}
+}
+
+func nodeMetadata() *metav1.PartialObjectMetadata {
+	return &metav1.PartialObjectMetadata{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Node"}}
+}
+
+// nodeZones reads zones from the labels of nodes. A node that is gone has none.
+func nodeZones(ctx context.Context, reader client.Reader) func(node string) string {
+	return func(node string) string {
+		object := nodeMetadata()
+		if err := reader.Get(ctx, client.ObjectKey{Name: node}, object); err != nil {
+			return ""
+		}
+		return object.Labels[zoneLabel]
+	}
+}

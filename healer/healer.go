@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package healer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/go-logr/logr"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/events"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/fleetwright/fleetwright/api/v1alpha1"
+)
+
+// Request names a fleet.
+type Request struct {
+	Kind string
+	types.NamespacedName
+}
+
+func (r Request) String() string { return r.Kind + " " + r.NamespacedName.String() }
+
+// Healer looks after fleets. Its fields are set before it is used, and not changed.
+type Healer struct {
+	// Client reads from caches and writes to the API server.
+	Client client.Client
+	// Live reads from the API server.
+	Live client.Reader
+	// Recorder publishes events about fleets.
+	Recorder events.EventRecorder
+	// Clock is read once for each look at a fleet.
+	Clock clock.PassiveClock
+	// Policy of this healer.
+	Policy Policy
+	// Zone of a node, "" when it is not known. Default: not known.
+	Zone func(node string) string
+	// Metrics may be nil.
+	Metrics *Metrics
+
+	views  *views
+	routes []func() error // start to watch HTTPRoutes, once there are any
+}
+
+const (
+	// staleRetry is when to look again at caches that lag behind the healer's own write. Their watch usually is faster.
+	staleRetry = 200 * time.Millisecond
+	// afterAction is when to look again after an action, if no watch shows it before.
+	afterAction = 100 * time.Millisecond
+	// actionTimeout bounds one action, which a graceful stop waits for.
+	actionTimeout = 20 * time.Second
+)
+
+// errChanged is returned by an action whose preconditions do not hold any more.
+var errChanged = errors.New("the cluster changed meanwhile")
+
+// Reconcile looks at a fleet and does at most one thing about it.
+func (h *Healer) Reconcile(ctx context.Context, request Request) (reconcile.Result, error) {
+	// 1. The fleet, from a view that shows the healer's own last write.
+	fleet, err := getFleet(ctx, h.Client, request)
+	if fleet == nil || err != nil {
+		h.forget(request)
+		return reconcile.Result{}, err
+	}
+	if current, err := h.views.current(ctx, h.Client, request); err != nil || !current {
+		h.Metrics.stale(request)
+		return reconcile.Result{RequeueAfter: staleRetry}, err
+	}
+	// 2. Observe and decide.
+	now := h.Clock.Now()
+	if fleet.Shared().Routing.Gateway != nil {
+		for _, watch := range h.routes {
+			if err := watch(); err != nil {
+				return reconcile.Result{}, err
+			}
+		}
+	}
+	cached := &observer{reader: h.Client, byName: h.Live, zone: h.zone}
+	snapshot, decision, err := h.decide(ctx, cached, fleet, now)
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	// 3. Confirm against live reads, and act.
+	if decision.Action != nil {
+		snapshot, decision, err = h.confirmAndAct(ctx, request, snapshot, decision, now)
+		if errors.Is(err, errChanged) {
+			return reconcile.Result{RequeueAfter: afterAction}, nil
+		}
+		if err != nil {
+			return reconcile.Result{}, err
+		}
+		if decision.Action != nil && decision.Action.Verb == VerbRemoveFinalizer {
+			h.forget(request)
+			return reconcile.Result{}, nil
+		}
+	}
+	// 4. Publish, and look again at the next deadline.
+	if err := h.publish(ctx, fleet, snapshot, decision, now); err != nil {
+		return reconcile.Result{}, err
+	}
+	return h.next(snapshot, decision, now), nil
+}
+
+// next returns when to look again: soon after an action, else at the deadline of the decision, if there is one.
+func (h *Healer) next(s *Snapshot, d *Decision, now time.Time) reconcile.Result {
+	if d.Action != nil {
+		return reconcile.Result{RequeueAfter: afterAction}
+	}
+	if s.Route != nil && s.Route.Unwatched {
+		d.wake(now.Add(recheckAfter), now)
+	}
+	if d.Next.IsZero() {
+		return reconcile.Result{}
+	}
+	return reconcile.Result{RequeueAfter: max(d.Next.Sub(now), time.Millisecond)}
+}
+
+func (h *Healer) decide(ctx context.Context, o *observer, fleet v1alpha1.Fleet, now time.Time) (*Snapshot, *Decision, error) {
+	s, err := o.observe(ctx, fleet, now)
+	if err != nil {
+		return nil, nil, err
+	}
+	d := Decide(s, h.Policy, now)
+	return s, &d, nil
+}
+
+// confirmAndAct decides again on what the API server says now, and acts only if that is the same. Otherwise the newer
+// decision is reported, or, if it wants to act too, left to the next look.
+func (h *Healer) confirmAndAct(ctx context.Context, request Request, seen *Snapshot, want *Decision, now time.Time) (*Snapshot, *Decision, error) {
+	fleet, err := getFleet(ctx, h.Live, request)
+	if err != nil {
+		return nil, nil, err
+	}
+	if fleet == nil || string(fleet.GetUID()) != seen.Fleet.UID {
+		return nil, nil, errChanged
+	}
+	live := &observer{reader: h.Live, byName: h.Live, live: true, zone: h.zone}
+	snapshot, decision, err := h.decide(ctx, live, fleet, now)
+	if err != nil {
+		return nil, nil, err
+	}
+	snapshot.Route = seen.Route
+	if !decision.Action.Same(want.Action) {
+		if decision.Action != nil {
+			return nil, nil, errChanged
+		}
+		return snapshot, decision, nil
+	}
+	logger := log.FromContext(ctx).WithValues("rule", decision.Rule, "action", decision.Action.Verb, "reason", decision.Reason)
+	act := &actor{verbs: verbs{h.Client}, fleet: fleet, wrote: func(w written) { h.views.wrote(request, w) }}
+	// An action that has begun is finished, even when the healer stops: half of one costs the next healer another look.
+	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), actionTimeout)
+	defer cancel()
+	err = act.act(bounded, snapshot, decision.Action)
+	if changed(err) {
+		logger.Info("not done: "+errChanged.Error(), "message", decision.Message, "cause", err.Error())
+		h.Metrics.acted(request, decision, "changed", 0)
+		return nil, nil, errChanged
+	}
+	if err != nil {
+		h.failed(fleet, decision, err)
+		h.Metrics.acted(request, decision, "failed", 0)
+		return nil, nil, err
+	}
+	logger.Info("done", "message", decision.Message, "targets", names(decision.Action.Targets))
+	h.Metrics.acted(request, decision, "done", h.late(decision))
+	h.event(fleet, decision.Rule, decision.Action.Event)
+	return snapshot, decision, nil
+}
+
+// late returns how long after it was due an action was done, zero where nothing was due.
+func (h *Healer) late(d *Decision) time.Duration {
+	if d.Due.IsZero() {
+		return 0
+	}
+	return max(h.Clock.Since(d.Due), 0)
+}
+
+func (h *Healer) zone(node string) string {
+	if h.Zone == nil || node == "" {
+		return ""
+	}
+	return h.Zone(node)
+}
+
+func (h *Healer) forget(request Request) {
+	h.views.forget(request)
+	h.Metrics.forget(request)
+}
+
+// getFleet returns nil for a fleet that is not there.
+func getFleet(ctx context.Context, reader client.Reader, request Request) (v1alpha1.Fleet, error) {
+	var fleet v1alpha1.Fleet
+	switch request.Kind {
+	case v1alpha1.KindPersistentFleet:
+		fleet = &v1alpha1.PersistentFleet{}
+	case v1alpha1.KindBucketFleet:
+		fleet = &v1alpha1.BucketFleet{}
+	default:
+		return nil, fmt.Errorf("no fleet is a %q", request.Kind)
+	}
+	found, err := exists(reader.Get(ctx, request.NamespacedName, fleet))
+	if !found {
+		return nil, err
+	}
+	return fleet, nil
+}
+
+func requestFor(f v1alpha1.Fleet) Request {
+	return Request{Kind: f.Kind(), NamespacedName: client.ObjectKeyFromObject(f)}
+}
+
+func names(refs []Ref) []string {
+	out := make([]string, len(refs))
+	for i, ref := range refs {
+		out[i] = ref.Kind + "/" + ref.Name
+	}
+	return out
+}
+
+func logFor(logger logr.Logger, request *Request) logr.Logger {
+	if request == nil {
+		return logger
+	}
+	return logger.WithValues("kind", request.Kind, "namespace", request.Namespace, "fleet", request.Name)
+}

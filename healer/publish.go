@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package healer
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/fleetwright/fleetwright/api/v1alpha1"
+)
+
+// publish writes the status if it changed, tells of a reason that changed, and sets the gauges.
+func (h *Healer) publish(ctx context.Context, fleet v1alpha1.Fleet, s *Snapshot, d *Decision, now time.Time) error {
+	old := fleet.State().DeepCopy()
+	status := StatusOf(s, d, h.Policy, old, now)
+	h.Metrics.observe(s, d, &status, now)
+	if equality.Semantic.DeepEqual(*old, status) {
+		return nil
+	}
+	patched := fleet.DeepCopyObject().(v1alpha1.Fleet) //nolint:forcetypeassert // a copy of a Fleet is a Fleet
+	*patched.State() = status
+	err := h.Client.Status().Patch(ctx, patched, client.MergeFrom(fleet), client.FieldOwner(FieldManager))
+	if changed(err) {
+		return nil // the fleet went meanwhile
+	}
+	if err != nil {
+		return fmt.Errorf("writing the status: %w", err)
+	}
+	h.views.wrote(requestFor(fleet), written{Ref: refOf(fleet.Kind(), fleet), version: patched.GetResourceVersion()})
+	if before := reasonOf(old); before != d.Reason || old.Phase != d.Phase {
+		log.FromContext(ctx).Info("now "+string(d.Phase), "rule", d.Rule, "reason", d.Reason, "message", d.Message, "before", before)
+		h.Metrics.waited(s, before, old, now)
+		if d.Action == nil {
+			h.event(fleet, d.Rule, waitEvent(d))
+		}
+	}
+	return nil
+}
+
+// reasonOf returns the reason that a status gives, empty for none.
+func reasonOf(status *v1alpha1.FleetStatus) v1alpha1.Reason {
+	if c := meta.FindStatusCondition(status.Conditions, v1alpha1.ConditionReady); c != nil {
+		return v1alpha1.Reason(c.Reason)
+	}
+	return ""
+}
+
+// waitEvent tells of a fleet that starts to wait, is blocked, or is well.
+func waitEvent(d *Decision) *Event {
+	return &Event{Reason: string(d.Reason), Message: d.Message, Warning: d.Phase == v1alpha1.PhaseBlocked}
+}
+
+// event publishes what was done or seen.
+func (h *Healer) event(fleet v1alpha1.Fleet, rule string, e *Event) {
+	if e == nil {
+		return
+	}
+	kind := corev1.EventTypeNormal
+	if e.Warning {
+		kind = corev1.EventTypeWarning
+	}
+	fleet.GetObjectKind().SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(fleet.Kind()))
+	h.Recorder.Eventf(fleet, nil, kind, e.Reason, rule, "%s", sentence(e.Message))
+}
+
+// failed tells that an action was refused.
+func (h *Healer) failed(fleet v1alpha1.Fleet, d *Decision, err error) {
+	h.event(fleet, d.Rule, warning("ActionFailed", fmt.Sprintf("%s: %v", d.Message, err)))
+}

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package healer
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/fleetwright/fleetwright/api/v1alpha1"
+)
+
+// contraction removes the last member, one at a time, each when all that stay are ready. Its claim is kept.
+func contraction(s *Snapshot, _ Policy, _ time.Time) *Decision {
+	w := s.Workload
+	if s.Target >= w.Replicas {
+		return nil
+	}
+	last := "the last member"
+	if s.Fleet.Ordered() {
+		last = s.memberName(w.Replicas - 1)
+	}
+	if !s.RolledOut() {
+		return provisioning(v1alpha1.ReasonRollingOut, fmt.Sprintf(
+			"waiting for all %d members to be ready on the current template (%d exist, %d are ready, %d updated) before removing %s",
+			w.Replicas, w.Existing, w.Ready, w.Updated, last))
+	}
+	message := fmt.Sprintf("removing %s, %d of %d members stay", last, w.Replicas-1, w.Replicas)
+	if s.Fleet.Persistent {
+		message += "; its claim is kept"
+	}
+	return provisioning(v1alpha1.ReasonProvisioning, message).act(Action{
+		Verb: VerbScale, Targets: []Ref{w.Ref}, Replicas: w.Replicas - 1, Event: normal(EventScaled, message),
+	})
+}
+
+// growth adds the next run of members. A zonal disk pins its member and the spread counts only Pods on nodes, so fresh disks
+// wait until every member that is there has its place, and kept disks do not come up together with fresh ones.
+func growth(s *Snapshot, _ Policy, _ time.Time) *Decision {
+	w := s.Workload
+	if s.Target <= w.Replicas {
+		return nil
+	}
+	for _, check := range []func(*Snapshot) *Decision{foreignClaim, prerequisites} {
+		if d := check(s); d != nil {
+			return d
+		}
+	}
+	next, disk := nextRun(s)
+	if next == w.Replicas {
+		c := s.Members[next].Claim
+		return provisioning(v1alpha1.ReasonWaitingForPlacement, fmt.Sprintf(
+			"waiting for claim %s to go, which is being deleted, before adding %s", describeClaim(c, nil), s.memberName(next))).withRecheck()
+	}
+	adding := s.span(w.Replicas, next) + disk
+	if s.Fleet.Persistent {
+		if m := undecided(s.Current(), -1); m != nil {
+			return provisioning(v1alpha1.ReasonWaitingForPlacement, fmt.Sprintf(
+				"waiting for the scheduler to place %s, or find no node for it, before adding %s", m.Name, adding))
+		}
+	}
+	return provisioning(v1alpha1.ReasonProvisioning, "adding "+adding).act(Action{
+		Verb: VerbScale, Targets: []Ref{w.Ref}, Replicas: next, Event: normal(EventScaled, "adding "+adding),
+	})
+}
+
+// foreignClaim finds a claim at a member's name that is not the fleet's: its Pod would start on somebody else's data.
+func foreignClaim(s *Snapshot) *Decision {
+	for i := range s.Members {
+		c := s.Members[i].Claim
+		if s.Members[i].Ordinal >= s.Target || c == nil || c.Identity == s.Fleet.Identity {
+			continue
+		}
+		return blocked(v1alpha1.ReasonStorageIdentityConflict, fmt.Sprintf(
+			"claim %s is at the name of member %s, but its label %s is %q, not %q: move its data away and delete it, or label it if it is this fleet's",
+			c.Name, s.Members[i].Name, v1alpha1.LabelFleetUID, c.Identity, s.Fleet.Identity)).withRecheck()
+	}
+	return nil
+}
+
+// prerequisites waits for what protects members to be there before there are more of them.
+func prerequisites(s *Snapshot) *Decision {
+	for _, p := range s.Prerequisites {
+		if p.Found && p.Foreign != "" {
+			return blocked(v1alpha1.ReasonInfrastructureBlocked, fmt.Sprintf(
+				"%s %s is not this fleet's: %s; no member is added", p.Kind, p.Name, p.Foreign)).withRecheck()
+		}
+	}
+	for _, p := range s.Prerequisites {
+		if !p.Found {
+			return provisioning(v1alpha1.ReasonPrerequisitesMissing, fmt.Sprintf(
+				"waiting for the sync tool to apply %s %s before members are added", p.Kind, p.Name))
+		}
+	}
+	return nil
+}
+
+func (d *Decision) withRecheck() *Decision {
+	d.Recheck = true
+	return d
+}
+
+// nextRun returns the member count after the next run: consecutive ordinals that all have a kept disk or all get a fresh one.
+// A claim that is being deleted ends a run before it. Without disks there is one run.
+func nextRun(s *Snapshot) (count int, disk string) {
+	from := s.Workload.Replicas
+	if !s.Fleet.Persistent {
+		return s.Target, ""
+	}
+	kept := s.Members[from].Claim != nil
+	count = from
+	for count < s.Target {
+		c := s.Members[count].Claim
+		if (c != nil) != kept || c != nil && c.Terminating {
+			break
+		}
+		count++
+	}
+	noun := "disk"
+	if count-from > 1 {
+		noun = "disks"
+	}
+	if kept {
+		return count, " on kept " + noun
+	}
+	return count, " on fresh " + noun
+}
+
+// span names ordinals from to end-1.
+func (s *Snapshot) span(from, end int) string {
+	switch {
+	case !s.Fleet.Ordered():
+		return fmt.Sprintf("%d members", end-from)
+	case end-from == 1:
+		return "member " + s.memberName(from)
+	default:
+		return fmt.Sprintf("members %s to %s", s.memberName(from), s.memberName(end-1))
+	}
+}
+
+func (s *Snapshot) memberName(ordinal int) string { return fmt.Sprintf("%s-%d", s.Fleet.Name, ordinal) }

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package healer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/go-logr/logr"
+	"github.com/prometheus/client_golang/prometheus"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/rest"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/healthz"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+)
+
+// RunOptions are what the program is told. The zero value, with a Policy, looks after all namespaces and listens nowhere.
+type RunOptions struct {
+	Options
+
+	Policy     Policy
+	Namespaces []string // none means all
+	// LeaderElect makes one of several healers work; the others stand by.
+	LeaderElect bool
+	// LeaderElectionNamespace holds the Lease. Default: the namespace that the program runs in.
+	LeaderElectionNamespace string
+	MetricsAddress          string // "0" or empty for none
+	ProbeAddress            string // "0" or empty for none
+	Version                 string
+	Logger                  logr.Logger
+
+	// Clock says what time it is. Default: the real one.
+	Clock clock.PassiveClock
+	// Registry takes the metrics. Default: the one that MetricsAddress serves.
+	Registry prometheus.Registerer
+	// Client wraps the client that reads from caches and writes, for tests that interfere with either.
+	Client func(client.WithWatch) client.WithWatch
+}
+
+const (
+	leaseName = "fleetwright-healer"
+	// requestsPerSecond and burst are the client's own limits; the API server has its own, in priority and fairness. One
+	// member's fault costs some ten requests, so this is a zone of a hundred members in ten seconds.
+	requestsPerSecond = 100
+	burst             = 200
+	// gracePeriod is how long a stop waits for an action in progress; see actionTimeout.
+	gracePeriod = 25 * time.Second
+	syncTimeout = time.Second
+)
+
+// Validate returns what is wrong with the options.
+func (o *RunOptions) Validate() error {
+	if o.Policy.ReplacementDelay < MinReplacementDelay {
+		return fmt.Errorf("--member-replacement-delay %s is less than %s: a member would lose its disk at every reboot of a node",
+			o.Policy.ReplacementDelay, MinReplacementDelay)
+	}
+	if o.Concurrency < 0 {
+		return fmt.Errorf("--concurrency %d is less than 1", o.Concurrency)
+	}
+	return nil
+}
+
+// NewManager returns a manager that runs a healer once it is started.
+func NewManager(ctx context.Context, config *rest.Config, o RunOptions) (manager.Manager, error) {
+	if err := o.Validate(); err != nil {
+		return nil, err
+	}
+	scheme := runtime.NewScheme()
+	if err := AddToScheme(scheme); err != nil {
+		return nil, err
+	}
+	caches, err := CacheOptions(o.Namespaces)
+	if err != nil {
+		return nil, err
+	}
+	config = rest.CopyConfig(config)
+	config.QPS, config.Burst = requestsPerSecond, burst
+	config.UserAgent = FieldManager + "/" + orElse(o.Version, "unknown")
+	mgr, err := manager.New(config, manager.Options{
+		Scheme: scheme, Logger: o.Logger, Cache: caches,
+		Client:                        client.Options{Cache: &client.CacheOptions{Unstructured: false}},
+		Metrics:                       metricsserver.Options{BindAddress: orElse(o.MetricsAddress, "0")},
+		HealthProbeBindAddress:        orElse(o.ProbeAddress, "0"),
+		LeaderElection:                o.LeaderElect,
+		LeaderElectionID:              leaseName,
+		LeaderElectionNamespace:       o.LeaderElectionNamespace,
+		LeaderElectionReleaseOnCancel: true,
+		GracefulShutdownTimeout:       new(gracePeriod),
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := addProbes(mgr); err != nil {
+		return nil, err
+	}
+	h, err := o.healer(config, mgr)
+	if err != nil {
+		return nil, err
+	}
+	return mgr, h.Setup(ctx, mgr, o.Options)
+}
+
+// healer makes the healer of a manager.
+func (o *RunOptions) healer(_ *rest.Config, mgr manager.Manager) (*Healer, error) {
+	h := &Healer{
+		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Recorder: mgr.GetEventRecorder(FieldManager),
+		Clock: o.Clock, Policy: o.Policy,
+	}
+	if h.Clock == nil {
+		h.Clock = clock.RealClock{}
+	}
+	registry := o.Registry
+	if registry == nil {
+		registry = metrics.Registry
+	}
+	h.Metrics = NewMetrics(registry, o.Version)
+	if o.Client != nil {
+		watching, err := client.NewWithWatch(mgr.GetConfig(), client.Options{
+			HTTPClient: mgr.GetHTTPClient(), Scheme: mgr.GetScheme(), Mapper: mgr.GetRESTMapper(),
+			Cache: &client.CacheOptions{Reader: mgr.GetCache()},
+		})
+		if err != nil {
+			return nil, err
+		}
+		h.Client = o.Client(watching)
+	}
+	return h, nil
+}
+
+// addProbes makes the program alive when it answers, and ready when its caches are filled: a healer that stands by is ready.
+func addProbes(mgr manager.Manager) error {
+	if err := mgr.AddHealthzCheck("ping", healthz.Ping); err != nil {
+		return err
+	}
+	return mgr.AddReadyzCheck("caches", func(r *http.Request) error {
+		ctx, cancel := context.WithTimeout(r.Context(), syncTimeout)
+		defer cancel()
+		if !mgr.GetCache().WaitForCacheSync(ctx) {
+			return errors.New("caches are not filled yet")
+		}
+		return nil
+	})
+}
