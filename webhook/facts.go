@@ -5,6 +5,8 @@ package webhook
 import (
 	"context"
 	"errors"
+	"slices"
+	"sync"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -38,27 +40,35 @@ type Reader struct {
 
 var _ Gatherer = &Reader{}
 
-// Gather fills in the facts that are needed.
+// Gather fills in the facts that are needed, all at once.
 func (r *Reader) Gather(ctx context.Context, in *Input, needs Needs) {
 	from := r.Cached
 	if needs.Live {
 		from = r.Live
 	}
+	var reads sync.WaitGroup
 	if needs.Fleets {
-		in.Facts.Fleets = counted(r, "fleets", func() ([]Fleet, error) { return fleets(ctx, from, client.InNamespace(in.Namespace)) })
+		reads.Go(func() {
+			in.Facts.Fleets = counted(r, "fleets", func() ([]Fleet, error) { return fleets(ctx, from, client.InNamespace(in.Namespace)) })
+		})
 	}
 	if needs.Bucket {
-		r.gatherBucket(ctx, in, from)
+		reads.Go(func() { r.gatherBucket(ctx, in, from) })
 	}
 	if needs.Workload {
-		in.Facts.Workload = counted(r, "workload", func() (Workload, error) { return r.workload(ctx, in) })
+		reads.Go(func() {
+			in.Facts.Workload = counted(r, "workload", func() (Workload, error) { return r.workload(ctx, in) })
+		})
 	}
 	if needs.Claims {
-		in.Facts.Claims = counted(r, "claims", func() ([]Claim, error) { return r.claims(ctx, in) })
+		reads.Go(func() { in.Facts.Claims = counted(r, "claims", func() ([]Claim, error) { return r.claims(ctx, in) }) })
 	}
 	if needs.Orphans {
-		in.Facts.Orphans = counted(r, "orphans", func() ([]string, error) { return r.orphans(ctx, in) })
+		reads.Go(func() {
+			in.Facts.Orphans = counted(r, "orphans", func() ([]string, error) { return r.orphans(ctx, in) })
+		})
 	}
+	reads.Wait()
 }
 
 // GatherNamespace reads the namespace, live: that it terminates admits everything.
@@ -130,22 +140,33 @@ func counted[T any](r *Reader, name string, read func() (T, error)) Fact[T] {
 	return f
 }
 
-// fleets lists the fleets of both kinds. They are read without their Go types: a stored quantity may take minutes to parse,
-// and none matters here.
+// fleets lists the fleets of both kinds.
 func fleets(ctx context.Context, from client.Reader, options ...client.ListOption) ([]Fleet, error) {
-	var out []Fleet
-	for _, kind := range []string{v1alpha1.KindPersistentFleet, v1alpha1.KindBucketFleet} {
-		list := &unstructured.UnstructuredList{}
-		list.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(kind + "List"))
-		err := from.List(ctx, list, append(options, client.UnsafeDisableDeepCopy)...)
-		if err != nil && !apierrors.IsNotFound(err) && !meta.IsNoMatchError(err) {
-			return nil, err
-		}
-		for i := range list.Items {
-			out = append(out, fleetFact(kind, &list.Items[i]))
-		}
+	kinds := [2]string{v1alpha1.KindPersistentFleet, v1alpha1.KindBucketFleet}
+	var lists [len(kinds)][]Fleet
+	var errs [len(kinds)]error
+	var reads sync.WaitGroup
+	for i, kind := range kinds {
+		reads.Go(func() { lists[i], errs[i] = fleetsOf(ctx, from, kind, options...) })
 	}
-	return out, nil
+	reads.Wait()
+	return append(lists[0], lists[1]...), errors.Join(errs[:]...)
+}
+
+// fleetsOf lists the fleets of a kind. They are read without their Go types: a stored quantity may take minutes to parse, and
+// none matters here.
+func fleetsOf(ctx context.Context, from client.Reader, kind string, options ...client.ListOption) ([]Fleet, error) {
+	list := &unstructured.UnstructuredList{}
+	list.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(kind + "List"))
+	err := from.List(ctx, list, append(slices.Clone(options), client.UnsafeDisableDeepCopy)...)
+	if apierrors.IsNotFound(err) || meta.IsNoMatchError(err) {
+		return nil, nil // the definition is gone, and its fleets with it
+	}
+	var out []Fleet
+	for i := range list.Items {
+		out = append(out, fleetFact(kind, &list.Items[i]))
+	}
+	return out, err
 }
 
 func fleetFact(kind string, u *unstructured.Unstructured) Fleet {

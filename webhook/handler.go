@@ -122,8 +122,8 @@ func (h *Handler) answer(ctx context.Context, r *admissionv1.AdmissionRequest) *
 	return response(r.UID, verdict)
 }
 
-// retryAfter is when to try again what could not be judged.
-const retryAfter = 2 * time.Second
+// retryAfter is when to try again what could not be judged. Clients do so by themselves, ten times.
+const retryAfter = time.Second
 
 // response is a verdict as the API server reads it. A denial is Forbidden, never Invalid: sync tools take Invalid for a field
 // that is immutable, and some delete the object and create it again.

@@ -54,8 +54,12 @@ var (
 	notGoing = condition("not-being-deleted", `request.operation != 'UPDATE' || !has(oldObject.metadata.deletionTimestamp)`)
 	newSpec  = condition("spec-changes", `request.operation != 'UPDATE' || object.?spec != oldObject.?spec`)
 	rendered = condition("rendered-part-changes", `request.operation != 'UPDATE' || object.?spec != oldObject.?spec || `+
-		differs("labels")+` || `+differs("ownerReferences")+` || `+
-		differs("annotations[?'"+v1alpha1.AnnotationSeal+"']")+` || `+differs("annotations[?'"+v1alpha1.AnnotationSpecDigest+"']"))
+		strings.Join([]string{
+			differs("ownerReferences"),
+			differs("labels[?'" + v1alpha1.LabelFleetUID + "']"), differs("labels[?'" + v1alpha1.LabelFleet + "']"),
+			differs("labels[?'" + v1alpha1.LabelAppName + "']"), differs("labels[?'" + v1alpha1.LabelManagedBy + "']"),
+			differs("annotations[?'" + v1alpha1.AnnotationSeal + "']"), differs("annotations[?'" + v1alpha1.AnnotationSpecDigest + "']"),
+		}, ` || `))
 )
 
 func condition(name, expression string) admissionregistrationv1.MatchCondition {

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package guards_test
+
+import (
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/stretchr/testify/require"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/fleetwright/fleetwright/test/cluster"
+	"github.com/fleetwright/fleetwright/webhook"
+	"github.com/fleetwright/fleetwright/webhook/registration"
+	"github.com/fleetwright/fleetwright/webhook/serve"
+)
+
+// guards is the webhook of this package's cluster.
+type guards struct {
+	c       *cluster.Cluster
+	config  *rest.Config // of its ServiceAccount
+	service *service
+	running *replica
+}
+
+// replica is a webhook that runs in this process.
+type replica struct {
+	address, probe string
+	metrics        *prometheus.Registry
+	stop           context.CancelFunc
+	ended          chan error
+}
+
+// without is the label of a namespace for which the webhook is not asked, as if
+// it were down.
+const without = "guards.test/without"
+
+// newGuards installs what the webhook needs: namespace, ServiceAccount, the
+// generated rights, an empty Secret and the generated configuration.
+func newGuards(t *testing.T, c *cluster.Cluster) *guards {
+	t.Helper()
+	const namespace = registration.DefaultNamespace
+	make := func(object client.Object) { require.NoError(t, c.Client.Create(t.Context(), object)) }
+	make(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}})
+	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: registration.Name}}
+	make(account)
+	manifest, err := os.ReadFile("../../../config/webhook/rbac.yaml")
+	require.NoError(t, err)
+	objects, err := cluster.Decode(manifest)
+	require.NoError(t, err)
+	for _, object := range objects {
+		make(object)
+	}
+	subject := []rbacv1.Subject{{Kind: "ServiceAccount", Namespace: namespace, Name: registration.Name}}
+	role := rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: registration.Name}
+	make(&rbacv1.ClusterRoleBinding{ObjectMeta: metav1.ObjectMeta{Name: registration.Name}, RoleRef: role, Subjects: subject})
+	role.Kind = "Role"
+	make(&rbacv1.RoleBinding{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: registration.Name}, RoleRef: role, Subjects: subject})
+	make(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: registration.Name + "-tls"}})
+
+	g := &guards{c: c, service: newService(t), config: c.ServiceAccountConfig(t, namespace, registration.Name)}
+	make(g.configuration())
+	return g
+}
+
+// configuration is the shipped one, with an address for want of a Service.
+func (g *guards) configuration() *admissionregistrationv1.ValidatingWebhookConfiguration {
+	configuration := registration.Configuration(registration.DefaultNamespace)
+	url := "https://localhost:" + g.service.port + webhook.Path
+	for i := range configuration.Webhooks {
+		configuration.Webhooks[i].ClientConfig = admissionregistrationv1.WebhookClientConfig{URL: &url}
+		configuration.Webhooks[i].NamespaceSelector = &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{
+			{Key: without, Operator: metav1.LabelSelectorOpDoesNotExist}}}
+	}
+	return configuration
+}
+
+// start runs another replica and waits until it is ready. Its options are
+// those of a Pod, but for the addresses.
+func (g *guards) start(t *testing.T, change ...func(*serve.Options)) *replica {
+	t.Helper()
+	o := serve.Default()
+	o.Address, o.MetricsAddress, o.ProbeAddress = "127.0.0.1:"+freePort(t), "0", "127.0.0.1:"+freePort(t)
+	registry := prometheus.NewRegistry()
+	o.DNSNames, o.Registry, o.Instance, o.DrainDelay = []string{"localhost"}, registry, o.ProbeAddress, time.Second
+	for _, c := range change {
+		c(&o)
+	}
+	running, stop := context.WithCancel(context.Background())
+	r := &replica{address: o.Address, probe: "http://" + o.ProbeAddress, metrics: registry, stop: stop, ended: make(chan error, 1)}
+	go func() { r.ended <- serve.Run(running, g.config, o) }()
+	cluster.Wait(t, "the webhook to be ready", func(ctx ctx) (bool, string) {
+		select {
+		case err := <-r.ended:
+			t.Fatalf("the webhook ended: %v", err)
+		default:
+		}
+		return r.ready(ctx)
+	})
+	return r
+}
+
+// ready asks for readiness as a kubelet does.
+func (r *replica) ready(ctx ctx) (bool, string) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, r.probe+"/readyz?verbose", http.NoBody)
+	if err != nil {
+		return false, err.Error()
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return false, err.Error()
+	}
+	defer func() { _ = response.Body.Close() }()
+	text, err := io.ReadAll(response.Body)
+	return response.StatusCode == http.StatusOK && err == nil, string(text)
+}
+
+// end tells a replica to stop and waits until it has.
+func (r *replica) end(t *testing.T) {
+	t.Helper()
+	r.stop()
+	select {
+	case err := <-r.ended:
+		require.NoError(t, err)
+	case <-time.After(cluster.Patience):
+		t.Fatal("the webhook does not stop")
+	}
+}
+
+// waitAsked waits until the API server asks: it hears of a configuration, and
+// of its caBundle, a little later.
+func (g *guards) waitAsked(t *testing.T) {
+	t.Helper()
+	probe := reservation("s3-probe", "s3://probe", identity)
+	require.NoError(t, client.IgnoreAlreadyExists(g.c.Client.Create(t.Context(), probe)))
+	cluster.Wait(t, "the API server to ask the webhook", func(ctx ctx) (bool, string) {
+		err := g.c.Client.Delete(ctx, probe, client.DryRunAll)
+		return denied(err), errorText(err)
+	})
+}
+
+func freePort(t *testing.T) string {
+	t.Helper()
+	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer func() { _ = listener.Close() }()
+	_, port, err := net.SplitHostPort(listener.Addr().String())
+	require.NoError(t, err)
+	return port
+}
