@@ -168,3 +168,5 @@ func sorted(s []string) []string {
 	slices.Sort(out)
 	return out
 }
+
+func repeat(s string, n int) string { return strings.Repeat(s, n) }
