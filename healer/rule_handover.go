@@ -10,15 +10,16 @@ import (
 )
 
 // heldReplacement ends a hand-over that was interrupted. The deletion of the Pod is the commitment point: before the record
-// says that it was done, the disk is kept; after that, the disk goes. A fleet that is paused or deleted keeps it too.
-func heldReplacement(s *Snapshot, _ Policy, _ time.Time) *Decision {
+// says that it was done, the disk is kept; after that, the disk goes. A fleet that is paused or deleted keeps it too, and so
+// does one whose other members did not stay settled: an interruption may last, and by now their disks may need this one.
+func heldReplacement(s *Snapshot, _ Policy, now time.Time) *Decision {
 	for _, list := range [][]Member{s.Members, s.Removed} {
 		for i := range list {
 			m := &list[i]
 			if m.Pod == nil || m.Pod.Handover == nil {
 				continue
 			}
-			if d := endHandover(s, m); d != nil {
+			if d := endHandover(s, m, now); d != nil {
 				return d
 			}
 		}
@@ -26,9 +27,10 @@ func heldReplacement(s *Snapshot, _ Policy, _ time.Time) *Decision {
 	return nil
 }
 
-func endHandover(s *Snapshot, m *Member) *Decision {
+func endHandover(s *Snapshot, m *Member, now time.Time) *Decision {
 	d := provisioning(v1alpha1.ReasonReplacingMember, "")
 	h := m.Pod.Handover
+	ends := m.Claim != nil && m.Claim.UID == h.ClaimUID && !m.Claim.Terminating // finishing would delete it
 	why := ""
 	switch {
 	case s.Fleet.Deleting:
@@ -39,11 +41,15 @@ func endHandover(s *Snapshot, m *Member) *Decision {
 		why = "it was interrupted before it was decided"
 	case m.Claim != nil && m.Claim.Identity != s.Fleet.Identity:
 		why = fmt.Sprintf("claim %s has lost the fleet's identity", m.Claim.Name)
+	case ends && (!m.Pod.Ours || !m.Pod.Controlled):
+		why = fmt.Sprintf("Pod %s is not controlled by the fleet's StatefulSet under its label", m.Name)
+	case ends && !m.Claim.Lost && unsettled(s, m, now) != "":
+		why = unsettled(s, m, now)
 	default:
 		d.Message = fmt.Sprintf("finishing the replacement of %s", m.Name)
 		event := normal(EventReplacementFinished, fmt.Sprintf("finished the interrupted replacement of %s", m.Name))
 		targets := []Ref{m.Pod.Ref}
-		if m.Claim != nil && m.Claim.UID == h.ClaimUID && !m.Claim.Terminating {
+		if ends {
 			targets = append(targets, m.Claim.Ref)
 		}
 		return d.act(Action{Verb: VerbFinishReplacement, Targets: targets, Event: event})
@@ -56,4 +62,19 @@ func endHandover(s *Snapshot, m *Member) *Decision {
 		Verb: VerbAbortReplacement, Targets: []Ref{m.Pod.Ref},
 		Event: normal(EventReplacementAborted, fmt.Sprintf("aborted the replacement of %s: %s; its disk is kept", m.Name, why)),
 	})
+}
+
+// unsettled says which other member keeps a disk from going, empty when none does.
+func unsettled(s *Snapshot, but *Member, now time.Time) string {
+	current := s.Current()
+	for i := range current {
+		switch m := &current[i]; {
+		case m.Ordinal == but.Ordinal:
+		case m.Down():
+			return m.Name + " is down by now"
+		case now.Before(m.Pod.Transition.Add(settledAfter)):
+			return fmt.Sprintf("%s has not been ready for %s by now", m.Name, settledAfter)
+		}
+	}
+	return ""
 }

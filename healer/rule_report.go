@@ -74,7 +74,7 @@ func reportDown(s *Snapshot, p Policy, now time.Time, c candidacy) *Decision {
 	switch {
 	case c.refusal == "":
 		d = provisioning(v1alpha1.ReasonReplacementPending, fmt.Sprintf("%s; it is replaced on a fresh disk at %s", text, stamp(c.due)))
-	case now.Before(limit):
+	case now.Before(limit), !s.Fleet.Persistent && m.Pod.Unschedulable == "" && m.Pod.ImageWait == "":
 		d = provisioning(reason, text)
 	case m.Pod.Unschedulable != "":
 		d = blocked(v1alpha1.ReasonMemberUnschedulable, text+"; "+c.refusal)
