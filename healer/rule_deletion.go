@@ -108,14 +108,17 @@ func deleteClaims(s *Snapshot, _ time.Time) *Decision {
 }
 
 func describeClaim(c *Claim, pod *Pod) string {
-	switch {
-	case pod != nil:
+	if pod != nil {
 		return fmt.Sprintf("%s is used by Pod %s", c.Name, pod.Name)
-	case len(c.Finalizers) > 0:
-		return fmt.Sprintf("%s has the finalizers %s", c.Name, strings.Join(c.Finalizers, ", "))
-	default:
-		return c.Name
 	}
+	return c.Name + heldClaim(c)
+}
+
+func heldClaim(c *Claim) string {
+	if len(c.Finalizers) == 0 {
+		return ""
+	}
+	return " (finalizers " + strings.Join(c.Finalizers, ", ") + ")"
 }
 
 // podsLeft returns the fleet's Pods that a condition holds for, with or without ordinals.

@@ -80,7 +80,7 @@ func TestDeletion(t *testing.T) {
 		"a claim without label stays":   {change: []change{goes, gone, podsGone, claimsGone, kept(1), claim(1, func(c *Claim) { c.Identity = "" })}, want: ends},
 		"the rest of them":              {change: []change{goes, gone, podsGone, claimGoing(0)}, want: "deletion: DeleteClaims data-my-fleet-1 data-my-fleet-2; Deleting DeletingClaims; ClaimsDeleted"},
 		"a foreign Pod on our claim":    {change: []change{goes, gone, podsGone, claimsGone, kept(1), claimGoing(1), func(s *Snapshot) { s.Members[1].Pod = readyPod(1); s.Members[1].Pod.Ours = false }}, want: waitsForClaims, message: "waiting for claims to go: data-my-fleet-1 is used by Pod my-fleet-1"},
-		"a claim held by a finalizer":   {change: []change{goes, gone, podsGone, claimsGone, kept(1), claimGoing(1)}, want: waitsForClaims, message: "waiting for claims to go: data-my-fleet-1 has the finalizers kubernetes.io/pvc-protection"},
+		"a claim held by a finalizer":   {change: []change{goes, gone, podsGone, claimsGone, kept(1), claimGoing(1)}, want: waitsForClaims, message: "waiting for claims to go: data-my-fleet-1 (finalizers kubernetes.io/pvc-protection)"},
 		"a claim that is just going":    {change: []change{goes, gone, podsGone, claimsGone, kept(1), claimGoing(1), claim(1, func(c *Claim) { c.Finalizers = nil })}, want: waitsForClaims, message: "waiting for claims to go: data-my-fleet-1"},
 		"everything gone":               {change: []change{goes, gone, podsGone, claimsGone}, want: ends, message: "everything of the fleet is gone"},
 		"reservation already gone":      {change: []change{goes, gone, podsGone, claimsGone, func(s *Snapshot) { s.Reservation = nil }}, want: ends},

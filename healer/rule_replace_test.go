@@ -105,7 +105,9 @@ func TestNoReplacement(t *testing.T) {
 	add("another missing", pending("; not replaced while my-fleet-2 is also down"), noPod(2))
 	add("another terminating", ruleCase{want: isDown + "; next in 1m59s"}, ending(2, time.Second))
 	add("another without the label", ruleCase{want: "report: Blocked InfrastructureBlocked; next in 30s"}, pod(2, func(p *Pod) { p.Ours = false }))
-	add("another pending", pending("; not replaced while my-fleet-2 is also down"), func(s *Snapshot) { unscheduled(2, long)(s) })
+	add("another unschedulable", ruleCase{want: "report: Blocked MemberUnschedulable", message: "my-fleet-2 has not been scheduled since " +
+		"2026-03-04T10:00:00Z: 0/3 nodes are available; not replaced while my-fleet-1 is also down"}, unscheduled(2, long))
+	add("another pending", pending("; not replaced while my-fleet-2 is also down"), func(s *Snapshot) { s.Members[2].Pod.Ready, s.Members[2].Pod.Node = false, "" })
 	add("all down", ruleCase{want: isDown}, down(0, long), down(2, long))
 	add("Pod missing", ruleCase{want: "report: Provisioning Provisioning", message: "waiting for Pod my-fleet-1 to be made"}, noPod(1))
 	add("Pod terminating", ruleCase{want: "report: Provisioning Provisioning; next in 1m0s"}, ending(1, time.Minute))

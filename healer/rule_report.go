@@ -48,9 +48,17 @@ func strayed(s *Snapshot) *Decision {
 	return nil
 }
 
-// reportDown tells of the first member that is down, and of what it waits for.
+// reportDown tells of a member that is down, and of what it waits for: of one that the scheduler cannot place before others.
 func reportDown(s *Snapshot, p Policy, now time.Time, c candidacy) *Decision {
-	m := c.member
+	m, refusal := c.member, ""
+	if c.refusal != "" && s.Fleet.Persistent {
+		refusal = "; " + c.refusal
+	}
+	if other := unplaced(s); other != nil && other != m {
+		if m = other; refusal != "" {
+			refusal = fmt.Sprintf("; not replaced while %s is also down", c.member.Name)
+		}
+	}
 	if m.Pod == nil || m.Pod.Terminating {
 		text := fmt.Sprintf("waiting for Pod %s to be made", m.Name)
 		if m.Pod != nil {
@@ -74,17 +82,28 @@ func reportDown(s *Snapshot, p Policy, now time.Time, c candidacy) *Decision {
 	switch {
 	case c.refusal == "":
 		d = provisioning(v1alpha1.ReasonReplacementPending, fmt.Sprintf("%s; it is replaced on a fresh disk at %s", text, stamp(c.due)))
-	case now.Before(limit), !s.Fleet.Persistent && m.Pod.Unschedulable == "" && m.Pod.ImageWait == "":
+	case now.Before(limit), refusal == "" && m.Pod.Unschedulable == "" && m.Pod.ImageWait == "":
 		d = provisioning(reason, text)
 	case m.Pod.Unschedulable != "":
-		d = blocked(v1alpha1.ReasonMemberUnschedulable, text+"; "+c.refusal)
+		d = blocked(v1alpha1.ReasonMemberUnschedulable, text+refusal)
 	case m.Pod.ImageWait != "":
-		d = blocked(v1alpha1.ReasonInfrastructureBlocked, text+"; "+c.refusal)
+		d = blocked(v1alpha1.ReasonInfrastructureBlocked, text+refusal)
 	default:
-		d = provisioning(v1alpha1.ReasonReplacementPending, text+"; "+c.refusal)
+		d = provisioning(v1alpha1.ReasonReplacementPending, text+refusal)
 	}
 	d.wake(limit, now)
 	return d
+}
+
+// unplaced returns the first member that the scheduler finds no node for.
+func unplaced(s *Snapshot) *Member {
+	current := s.Current()
+	for i := range current {
+		if pod := current[i].Pod; pod != nil && pod.Unschedulable != "" && !pod.Terminating && current[i].Down() {
+			return &current[i]
+		}
+	}
+	return nil
 }
 
 func rollingOut(s *Snapshot) *Decision {

@@ -49,7 +49,7 @@ func growth(s *Snapshot, _ Policy, _ time.Time) *Decision {
 	if next == w.Replicas {
 		c := s.Members[next].Claim
 		return provisioning(v1alpha1.ReasonWaitingForPlacement, fmt.Sprintf(
-			"waiting for claim %s to go, which is being deleted, before adding %s", describeClaim(c, nil), s.memberName(next))).withRecheck()
+			"waiting for claim %s, which is being deleted%s, to go before adding %s", c.Name, heldClaim(c), s.memberName(next))).withRecheck()
 	}
 	adding := s.span(w.Replicas, next) + disk
 	if s.Fleet.Persistent {
