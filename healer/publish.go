@@ -37,7 +37,7 @@ func (h *Healer) publish(ctx context.Context, fleet v1alpha1.Fleet, s *Snapshot,
 	if before := reasonOf(old); before != d.Reason || old.Phase != d.Phase {
 		log.FromContext(ctx).Info("now "+string(d.Phase), "rule", d.Rule, "reason", d.Reason, "message", d.Message, "before", before)
 		h.Metrics.waited(s, before, old, now)
-		if d.Action == nil {
+		if d.Action == nil && worthTelling(old, d) {
 			h.event(fleet, d.Rule, waitEvent(d))
 		}
 	}
@@ -50,6 +50,19 @@ func reasonOf(status *v1alpha1.FleetStatus) v1alpha1.Reason {
 		return v1alpha1.Reason(c.Reason)
 	}
 	return ""
+}
+
+// worthTelling leaves the steps of an ordinary start or rollout to the status: an event is for another phase, and for a wait
+// that somebody may want to end.
+func worthTelling(old *v1alpha1.FleetStatus, d *Decision) bool {
+	switch d.Reason {
+	case v1alpha1.ReasonReplacementPending, v1alpha1.ReasonPrerequisitesMissing:
+		return true
+	case v1alpha1.ReasonSpecNotSynced, v1alpha1.ReasonWaitingForPlacement, v1alpha1.ReasonRollingOut, v1alpha1.ReasonProvisioning:
+		return false
+	default:
+		return old.Phase != d.Phase || d.Phase == v1alpha1.PhaseBlocked
+	}
 }
 
 // waitEvent tells of a fleet that starts to wait, is blocked, or is well.

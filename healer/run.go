@@ -40,7 +40,8 @@ type RunOptions struct {
 	Clock clock.PassiveClock
 	// Registry takes the metrics. Default: the one that MetricsAddress serves.
 	Registry prometheus.Registerer
-	// Client wraps the client that reads from caches and writes, for tests that interfere with either.
+	// Client wraps both clients, the one that reads from caches and writes and the one that reads live, for tests that
+	// interfere with them.
 	Client func(client.WithWatch) client.WithWatch
 }
 
@@ -100,7 +101,7 @@ func NewManager(ctx context.Context, config *rest.Config, o RunOptions) (manager
 	if err := addProbes(mgr); err != nil {
 		return nil, err
 	}
-	h, err := o.healer(config, mgr)
+	h, err := o.healer(mgr)
 	if err != nil {
 		return nil, err
 	}
@@ -108,7 +109,7 @@ func NewManager(ctx context.Context, config *rest.Config, o RunOptions) (manager
 }
 
 // healer makes the healer of a manager.
-func (o *RunOptions) healer(_ *rest.Config, mgr manager.Manager) (*Healer, error) {
+func (o *RunOptions) healer(mgr manager.Manager) (*Healer, error) {
 	h := &Healer{
 		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Recorder: mgr.GetEventRecorder(FieldManager),
 		Clock: o.Clock, Policy: o.Policy,
@@ -121,16 +122,20 @@ func (o *RunOptions) healer(_ *rest.Config, mgr manager.Manager) (*Healer, error
 		registry = metrics.Registry
 	}
 	h.Metrics = NewMetrics(registry, o.Version)
-	if o.Client != nil {
-		watching, err := client.NewWithWatch(mgr.GetConfig(), client.Options{
-			HTTPClient: mgr.GetHTTPClient(), Scheme: mgr.GetScheme(), Mapper: mgr.GetRESTMapper(),
-			Cache: &client.CacheOptions{Reader: mgr.GetCache()},
-		})
-		if err != nil {
-			return nil, err
-		}
-		h.Client = o.Client(watching)
+	if o.Client == nil {
+		return h, nil
 	}
+	options := client.Options{HTTPClient: mgr.GetHTTPClient(), Scheme: mgr.GetScheme(), Mapper: mgr.GetRESTMapper()}
+	live, err := client.NewWithWatch(mgr.GetConfig(), options)
+	if err != nil {
+		return nil, err
+	}
+	options.Cache = &client.CacheOptions{Reader: mgr.GetCache()}
+	cached, err := client.NewWithWatch(mgr.GetConfig(), options)
+	if err != nil {
+		return nil, err
+	}
+	h.Client, h.Live = o.Client(cached), o.Client(live)
 	return h, nil
 }
 

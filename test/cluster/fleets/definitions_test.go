@@ -19,6 +19,7 @@ import (
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	"github.com/fleetwright/fleetwright/test/cluster"
+	"github.com/fleetwright/fleetwright/test/cluster/definitions"
 )
 
 // refusal is an object that a CEL rule refuses.
@@ -140,7 +141,7 @@ func causes(t *testing.T, err error) []string {
 func messages(t *testing.T) map[string]bool {
 	t.Helper()
 	found := map[string]bool{}
-	for _, manifest := range fleetDefinitions(t) {
+	for _, manifest := range definitions.Fleets(t) {
 		text, err := yaml.YAMLToJSON(manifest)
 		require.NoError(t, err)
 		var definition struct {

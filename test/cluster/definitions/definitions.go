@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package definitions installs the definitions of fleets and of the Gateway API
+// into a control plane.
+package definitions
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"github.com/fleetwright/fleetwright/config/crd"
+	"github.com/fleetwright/fleetwright/test/cluster"
+)
+
+// Install installs them and waits until they are served.
+func Install(tb testing.TB, c *cluster.Cluster) {
+	tb.Helper()
+	for _, manifest := range append(Fleets(tb), httpRoute(tb)) {
+		install(tb, c, manifest)
+	}
+}
+
+// Fleets returns the definitions of fleets and reservations as they ship.
+func Fleets(tb testing.TB) [][]byte {
+	tb.Helper()
+	entries, err := crd.Files.ReadDir(".")
+	must(tb, err)
+	var manifests [][]byte
+	for _, entry := range entries {
+		manifest, err := crd.Files.ReadFile(entry.Name())
+		must(tb, err)
+		manifests = append(manifests, manifest)
+	}
+	return manifests
+}
+
+// httpRoute is from the module that the types are of.
+func httpRoute(tb testing.TB) []byte {
+	tb.Helper()
+	dir, err := exec.CommandContext(tb.Context(), "go", "list", "-m", "-f", "{{.Dir}}", "sigs.k8s.io/gateway-api").Output()
+	must(tb, err)
+	manifest, err := os.ReadFile(filepath.Join(strings.TrimSpace(string(dir)),
+		"config", "crd", "standard", "gateway.networking.k8s.io_httproutes.yaml"))
+	must(tb, err)
+	return manifest
+}
+
+func install(tb testing.TB, c *cluster.Cluster, manifest []byte) {
+	tb.Helper()
+	object := &unstructured.Unstructured{}
+	must(tb, yaml.UnmarshalStrict(manifest, &object.Object))
+	must(tb, c.Client.Create(tb.Context(), object))
+	cluster.Wait(tb, "CustomResourceDefinition "+object.GetName()+" to be served", func(ctx context.Context) (bool, string) {
+		if err := c.Client.Get(ctx, client.ObjectKeyFromObject(object), object); err != nil {
+			return false, err.Error()
+		}
+		return served(object)
+	})
+}
+
+func served(object *unstructured.Unstructured) (bool, string) {
+	text, err := object.MarshalJSON()
+	if err != nil {
+		return false, err.Error()
+	}
+	definition := &apiextensionsv1.CustomResourceDefinition{}
+	if err := yaml.Unmarshal(text, definition); err != nil {
+		return false, err.Error()
+	}
+	established := false
+	for _, condition := range definition.Status.Conditions {
+		switch {
+		case condition.Type == apiextensionsv1.NonStructuralSchema && condition.Status == apiextensionsv1.ConditionTrue:
+			return false, "not structural: " + condition.Message
+		case condition.Type == apiextensionsv1.Established:
+			established = condition.Status == apiextensionsv1.ConditionTrue
+		}
+	}
+	return established, fmt.Sprintf("%+v", definition.Status.Conditions)
+}
+
+func must(tb testing.TB, err error) {
+	tb.Helper()
+	if err != nil {
+		tb.Fatal(err)
+	}
+}

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package heal_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/fleetwright/fleetwright/api/v1alpha1"
+	"github.com/fleetwright/fleetwright/test/cluster"
+)
+
+// requireReplaced waits until a member runs on a fresh disk, and shows that the
+// others kept theirs.
+func (s *subject) requireReplaced(ordinal int, before []string, pods []*corev1.Pod) {
+	s.t.Helper()
+	s.w.WaitReplaced(pods[ordinal])
+	s.waitReady()
+	after := s.disks(len(before))
+	for i := range before {
+		if i == ordinal {
+			require.NotEqual(s.t, before[i], after[i], "the disk of member %d", i)
+			continue
+		}
+		require.Equal(s.t, before[i], after[i], "the disk of member %d", i)
+		require.Equal(s.t, pods[i].UID, s.pod(i).UID, "the Pod of member %d", i)
+	}
+}
+
+func (s *subject) pods(count int) []*corev1.Pod {
+	s.t.Helper()
+	var pods []*corev1.Pod
+	for ordinal := range count {
+		pods = append(pods, s.pod(ordinal))
+	}
+	return pods
+}
+
+func TestCrashingMemberIsReplaced(t *testing.T) {
+	t.Parallel()
+	s := newReadyFleet(t, 3, oldDisks)
+	disks, pods := s.disks(3), s.pods(3)
+	s.w.Behave("my-fleet-1", cluster.Crashing)
+	message := s.waitReason(v1alpha1.PhaseProvisioning, v1alpha1.ReasonReplacementPending)
+	require.Contains(t, message, "my-fleet-1 has not been ready since")
+	require.Contains(t, message, "CrashLoopBackOff")
+	require.Contains(t, message, "it is replaced on a fresh disk at ")
+	require.NotNil(t, s.stored().State().Members[1].ReplaceAfter)
+	s.holds("nobody is replaced before ten minutes", 3)
+
+	s.passMinutes(9)
+	s.holds("nobody is replaced before ten minutes", 3)
+	s.passMinutes(1)
+	s.requireReplaced(1, disks, pods)
+	s.waitEvent("MemberReplaced")
+	require.Empty(t, s.pod(1).Finalizers)
+}
+
+func TestTwoMembersDownKeepTheirDisks(t *testing.T) {
+	t.Parallel()
+	s := newReadyFleet(t, 3, oldDisks)
+	s.w.Behave("my-fleet-0", cluster.Unready)
+	s.w.Behave("my-fleet-2", cluster.Unready)
+	s.passMinutes(60)
+	message := s.waitReason(v1alpha1.PhaseProvisioning, v1alpha1.ReasonReplacementPending)
+	require.Contains(t, message, "not replaced while my-fleet-2 is also down")
+	s.holds("neither is replaced", 3)
+
+	// Once one of them is back for five minutes, the other's time has come.
+	disks, pods := s.disks(3), s.pods(3)
+	s.w.Behave("my-fleet-0", cluster.Ready)
+	s.waitStatus("to have two ready members", func(status *v1alpha1.FleetStatus) bool { return status.ReadyReplicas == 2 })
+	s.passMinutes(4)
+	s.holds("nobody is replaced while another is not settled", 3)
+	s.passMinutes(1)
+	s.requireReplaced(2, disks, pods)
+}
+
+func TestMemberWithoutImageKeepsItsDisk(t *testing.T) {
+	t.Parallel()
+	for _, behaviour := range []cluster.Behaviour{cluster.Missing, cluster.Misconfigured} {
+		t.Run(string(behaviour), func(t *testing.T) {
+			t.Parallel()
+			s := newReadyFleet(t, 3, oldDisks)
+			s.w.Behave("my-fleet-1", behaviour)
+			s.passMinutes(60)
+			message := s.waitReason(v1alpha1.PhaseBlocked, v1alpha1.ReasonInfrastructureBlocked)
+			require.Contains(t, message, "a fresh disk does not help a container that waits on its image or configuration")
+			s.holds("the disk stays", 3)
+		})
+	}
+}
+
+func TestDiskMadeForThisPodStays(t *testing.T) {
+	t.Parallel()
+	s := newReadyFleet(t, 3)
+	s.w.Behave("my-fleet-1", cluster.Crashing)
+	s.passMinutes(60)
+	message := s.waitReason(v1alpha1.PhaseProvisioning, v1alpha1.ReasonReplacementPending)
+	require.Contains(t, message, "its disk was made for this Pod")
+	s.holds("the disk stays", 3)
+}
+
+func TestMemberOfADeadNodeIsReplaced(t *testing.T) {
+	t.Parallel()
+	s := newReadyFleet(t, 3, oldDisks)
+	disks, pods := s.disks(3), s.pods(3)
+	dead := pods[2].Spec.NodeName
+	s.w.SilenceNode(dead)
+	s.w.WaitPod("my-fleet-2", "to be told to go", func(pod *corev1.Pod) bool { return pod.DeletionTimestamp != nil })
+	s.holdsTerminating(pods[2])
+
+	// The Pod is forced away, its disk is kept: the node may come back.
+	s.passMinutes(3)
+	s.w.WaitReplaced(pods[2])
+	s.waitEvent("MemberForceDeleted")
+	require.Equal(t, disks, s.disks(3))
+	s.w.WaitUnschedulable("my-fleet-2")
+	message := s.waitReason(v1alpha1.PhaseProvisioning, v1alpha1.ReasonReplacementPending)
+	require.Contains(t, message, "my-fleet-2 has not been scheduled since")
+
+	// A new node in the zone does not have the old zone's place; it has, so the member returns on its own disk.
+	s.w.AddNode(s.w.Zones[slot(t, s.w, dead)])
+	s.waitReady()
+	require.Equal(t, disks, s.disks(3))
+}
+
+func TestUnschedulableMemberIsReplaced(t *testing.T) {
+	t.Parallel()
+	s := newReadyFleet(t, 3, oldDisks)
+	disks, pods := s.disks(3), s.pods(3)
+	zone := slot(t, s.w, pods[1].Spec.NodeName)
+	s.w.RemoveNode(pods[1].Spec.NodeName)
+	s.w.WaitReplaced(pods[1])
+	s.w.WaitUnschedulable("my-fleet-1")
+	s.passMinutes(11)
+	// The fresh disk goes where there is room: in the zone, once it has a node.
+	cluster.Wait(t, "the disk to be a fresh one", func(ctx) (bool, string) {
+		claim := s.claim(1)
+		return disks[1] != string(claim.UID)+" "+claim.Spec.VolumeName && claim.DeletionTimestamp == nil, cluster.DescribeClaim(claim)
+	})
+	s.w.AddNode(s.w.Zones[zone])
+	pods[1] = s.pod(1)
+	s.waitReady()
+	require.Equal(t, disks[0], s.disks(3)[0])
+	require.Equal(t, disks[2], s.disks(3)[2])
+}
+
+func TestUnschedulableMemberAndAnotherDown(t *testing.T) {
+	t.Parallel()
+	s := newReadyFleet(t, 3, oldDisks)
+	pods := s.pods(3)
+	s.w.RemoveNode(pods[0].Spec.NodeName)
+	s.w.WaitReplaced(pods[0])
+	s.w.WaitUnschedulable("my-fleet-0")
+	s.w.Behave("my-fleet-1", cluster.Unready)
+	s.passMinutes(60)
+	message := s.waitReason(v1alpha1.PhaseBlocked, v1alpha1.ReasonMemberUnschedulable)
+	require.Contains(t, message, "my-fleet-0 has not been scheduled since")
+	require.Contains(t, message, "not replaced while my-fleet-1 is also down")
+	s.holds("neither is replaced", 3)
+}
+
+func TestLostDiskIsReplacedAtOnce(t *testing.T) {
+	t.Parallel()
+	s := newReadyFleet(t, 3)
+	disks, pods := s.disks(3), s.pods(3)
+	s.w.LoseVolume("data-my-fleet-0")
+	s.requireReplaced(0, disks, pods)
+	s.waitEvent("MemberDiskLost")
+}
+
+func TestClaimDeletedByHandGoesWhenOthersAreSettled(t *testing.T) {
+	t.Parallel()
+	s := newReadyFleet(t, 3)
+	disks, pods := s.disks(3), s.pods(3)
+	s.w.Delete(s.claim(1), client.PropagationPolicy("Background"))
+	s.holds("the member keeps running while the others are not settled", 3)
+	s.passMinutes(6)
+	s.requireReplaced(1, disks, pods)
+	s.waitEvent("MemberReleased")
+}
+
+// All claims deleted at once are replaced one after another, each when the
+// others are settled again.
+func TestAllClaimsDeletedByHandGoOneByOne(t *testing.T) {
+	t.Parallel()
+	s := newReadyFleet(t, 3)
+	disks := s.disks(3)
+	for ordinal := range 3 {
+		s.w.Delete(s.claim(ordinal))
+	}
+	for ordinal := range 3 {
+		pod := s.pod(ordinal)
+		s.passMinutes(6)
+		s.w.WaitReplaced(pod)
+		s.waitReady()
+		for later := ordinal + 1; later < 3; later++ {
+			require.Equal(t, disks[later], s.disks(3)[later], "member %d is next only when member %d is settled", later, ordinal)
+		}
+	}
+}
+
+func (s *subject) holdsTerminating(pod *corev1.Pod) {
+	s.t.Helper()
+	cluster.Holds(s.t, settle, "the Pod is left to its node for two minutes", func(ctx) (bool, string) {
+		now := s.w.Pod(pod.Name)
+		return now.UID == pod.UID, cluster.DescribePod(now)
+	})
+}
+
+// slot returns the place of a node's zone in the World.
+func slot(t *testing.T, w *cluster.World, node string) int {
+	t.Helper()
+	for i, zone := range w.Zones {
+		for _, name := range w.Nodes(zone) {
+			if name == node {
+				return i
+			}
+		}
+	}
+	t.Fatalf("node %s is in no zone", node)
+	return -1
+}
