@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/require"
 
+	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	"github.com/fleetwright/fleetwright/render"
 )
 
@@ -294,3 +295,5 @@ func cloned[T any](p *T) *T {
 	out := *p
 	return &out
 }
+
+func emptyStatus() *v1alpha1.FleetStatus { return &v1alpha1.FleetStatus{} }

@@ -103,7 +103,10 @@ func candidate(s *Snapshot, p Policy) candidacy {
 	if c.refusal = unreplaceable(s, c.member); c.refusal != "" {
 		return c
 	}
-	settled, _ := othersSettled(current, at) // nobody else is down
+	settled, ok := othersSettled(current, at) // nobody else is down
+	if !ok {
+		c.refusal = "not replaced before every other member has its place"
+	}
 	c.due = later(c.member.Pod.Transition.Add(p.ReplacementDelay), settled)
 	return c
 }
@@ -140,14 +143,15 @@ func (m *Member) replaceable() bool {
 	return m.Pod != nil && !m.Pod.Terminating && m.Pod.Ours && m.Pod.Controlled
 }
 
-// othersSettled returns when every member but one will have been Ready for settledAfter; false when one of them is down.
+// othersSettled returns when every member but one will have been Ready for settledAfter; false when one of them is down or,
+// as no cluster should show, Ready before the scheduler has had its say.
 func othersSettled(members []Member, but int) (time.Time, bool) {
 	var at time.Time
 	for i := range members {
 		if i == but {
 			continue
 		}
-		if members[i].Down() {
+		if members[i].Down() || !members[i].Decided() {
 			return time.Time{}, false
 		}
 		at = later(at, members[i].Pod.Transition.Add(settledAfter))
