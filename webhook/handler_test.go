@@ -33,7 +33,9 @@ func (g gatherer) Gather(_ context.Context, in *webhook.Input, needs webhook.Nee
 	}
 }
 
-func (g gatherer) GatherNamespace(_ context.Context, in *webhook.Input) { in.Facts.Namespace = g(in).Namespace }
+func (g gatherer) GatherNamespace(_ context.Context, in *webhook.Input) {
+	in.Facts.Namespace = g(in).Namespace
+}
 
 // surroundings are those of the stored reviews: a fleet my-fleet in its namespace, with three members.
 func surroundings(t testing.TB) gatherer {

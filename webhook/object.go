@@ -35,6 +35,7 @@ type Object struct {
 // ParseObject reads an object of a request. It builds a tree: nothing in it takes long or much memory to read, whatever
 // the object holds.
 func ParseObject(raw []byte) (*Object, error) {
+	raw = withoutManagedFields(raw)
 	if n := values(raw); n > maxNodes {
 		return nil, fmt.Errorf("holds more than %d values: no object of a fleet does", maxNodes)
 	}
