@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package webhook_test
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"testing"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/stretchr/testify/require"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/fleetwright/fleetwright/api/v1alpha1"
+	"github.com/fleetwright/fleetwright/webhook"
+)
+
+// A store answers reads from a list of objects, or with an error.
+type store struct {
+	objects []client.Object
+	err     error
+	reads   atomic.Int64
+}
+
+func (s *store) Get(_ context.Context, key client.ObjectKey, into client.Object, _ ...client.GetOption) error {
+	s.reads.Add(1)
+	if s.err != nil {
+		return s.err
+	}
+	for _, o := range s.objects {
+		if o.GetName() == key.Name && o.GetNamespace() == key.Namespace && kindOf(o) == kindOf(into) {
+			return convert(o, into)
+		}
+	}
+	return apierrors.NewNotFound(corev1.Resource("things"), key.Name)
+}
+
+func (s *store) List(_ context.Context, list client.ObjectList, options ...client.ListOption) error {
+	s.reads.Add(1)
+	if s.err != nil {
+		return s.err
+	}
+	var o client.ListOptions
+	o.ApplyOptions(options)
+	var items []any
+	for _, object := range s.objects {
+		in := o.Namespace == "" || object.GetNamespace() == o.Namespace
+		if in && kindOf(object)+"List" == kindOf(list) && (o.LabelSelector == nil || o.LabelSelector.Matches(labelsOf(object))) {
+			content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object)
+			if err != nil {
+				return err
+			}
+			items = append(items, content)
+		}
+	}
+	if u, ok := list.(*unstructured.UnstructuredList); ok {
+		for _, item := range items {
+			u.Items = append(u.Items, unstructured.Unstructured{Object: item.(map[string]any)})
+		}
+		return nil
+	}
+	return runtime.DefaultUnstructuredConverter.FromUnstructured(map[string]any{"items": items}, list)
+}
+
+type labelsOfObject map[string]string
+
+func labelsOf(o client.Object) labelsOfObject           { return o.GetLabels() }
+func (l labelsOfObject) Has(key string) bool            { _, ok := l[key]; return ok }
+func (l labelsOfObject) Get(key string) string          { return l[key] }
+func (l labelsOfObject) Lookup(k string) (string, bool) { v, ok := l[k]; return v, ok }
+
+func kindOf(o runtime.Object) string {
+	if kind := o.GetObjectKind().GroupVersionKind().Kind; kind != "" {
+		return kind
+	}
+	kinds, _, err := clientgoscheme.Scheme.ObjectKinds(o)
+	if err != nil {
+		return ""
+	}
+	return kinds[0].Kind
+}
+
+func convert(from, into client.Object) error {
+	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(from)
+	if err != nil {
+		return err
+	}
+	if u, ok := into.(*unstructured.Unstructured); ok {
+		u.Object = content
+		return nil
+	}
+	return runtime.DefaultUnstructuredConverter.FromUnstructured(content, into)
+}
+
+func newReader(t testing.TB, cached, live *store) *webhook.Reader {
+	t.Helper()
+	metrics, err := webhook.NewMetrics(prometheus.NewRegistry())
+	require.NoError(t, err)
+	return &webhook.Reader{Cached: cached, Live: live, Metrics: metrics}
+}
+
+func stored(t testing.TB, patches ...string) client.Object {
+	t.Helper()
+	return fleet(t, persistent, patches...)
+}
+
+func metaOf(name string, labels map[string]string) metav1.ObjectMeta {
+	return metav1.ObjectMeta{Namespace: "fleets", Name: name, Labels: labels}
+}
+
+func TestGather(t *testing.T) {
+	me := live(t)
+	labels := map[string]string{v1alpha1.LabelFleetUID: me.Identity}
+	yes, three := true, int32(3)
+	reservation := &v1alpha1.StorageReservation{ObjectMeta: metav1.ObjectMeta{Name: me.Reservation}, Spec: v1alpha1.StorageReservationSpec{
+		Identity: me.Identity, Fleet: v1alpha1.FleetReference{Kind: "PersistentFleet", Namespace: "fleets", Name: "my-fleet"}}}
+	reservation.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(v1alpha1.KindStorageReservation))
+	controlled := metaOf("my-fleet-2", labels)
+	controlled.OwnerReferences = []metav1.OwnerReference{{Kind: "StatefulSet", Name: "my-fleet", UID: "1", Controller: &yes}}
+	shared := stored(t, `{metadata: {namespace: others}}`)
+	all := &store{objects: []client.Object{
+		stored(t), stored(t, `{metadata: {name: b}, spec: {storage: {bucket: s3://b}}}`), shared, fleet(t, bucket, `{metadata: {name: c}, spec: {storage: {bucket: s3://c}}}`),
+		reservation,
+		&appsv1.StatefulSet{ObjectMeta: metaOf("my-fleet", labels), Spec: appsv1.StatefulSetSpec{Replicas: &three}, Status: appsv1.StatefulSetStatus{ReadyReplicas: 2}},
+		&corev1.PersistentVolumeClaim{ObjectMeta: metaOf("data-my-fleet-0", labels)},
+		&corev1.PersistentVolumeClaim{ObjectMeta: metaOf("data-my-fleet-100", labels)},
+		&corev1.PersistentVolumeClaim{ObjectMeta: metaOf("data-my-fleet-b-0", labels)},
+		&corev1.PersistentVolumeClaim{ObjectMeta: metaOf("data-my-fleet-1", nil)},
+		&corev1.Pod{ObjectMeta: metaOf("my-fleet-0", labels)}, &corev1.Pod{ObjectMeta: metaOf("my-fleet-1", nil)}, &corev1.Pod{ObjectMeta: controlled},
+		&corev1.Pod{ObjectMeta: metaOf("my-fleet-3", labels), Status: corev1.PodStatus{Phase: corev1.PodFailed}},
+	}}
+	nothing := &store{err: errors.New("this must not be read")}
+	everything := webhook.Needs{Fleets: true, Bucket: true, Workload: true, Claims: true, Orphans: true}
+
+	t.Run("live", func(t *testing.T) {
+		in := input(t, webhook.Create, "", rendered(t, fleet(t, persistent), "StatefulSet/my-fleet"), webhook.Facts{})
+		cached := &store{objects: all.objects[:4]} // the rivals alone
+		newReader(t, cached, all).Gather(t.Context(), in, webhook.Needs{Fleets: true, Bucket: true, Claims: true, Orphans: true, Live: true})
+		b, c := live(t, `{metadata: {name: b}, spec: {storage: {bucket: s3://b}}}`), live(t, bucket, `{metadata: {name: c}, spec: {storage: {bucket: s3://c}}}`)
+		require.Equal(t, webhook.Known([]webhook.Fleet{me, b, c}), in.Facts.Fleets)
+		require.Equal(t, webhook.Known([]webhook.Fleet{me, live(t, `{metadata: {namespace: others}}`)}), in.Facts.Rivals)
+		require.Equal(t, webhook.Known(webhook.Reservation{Name: me.Reservation, Identity: me.Identity, Fleet: "PersistentFleet fleets/my-fleet"}), in.Facts.Reservation)
+		require.Equal(t, webhook.Known([]webhook.Claim{{Name: "data-my-fleet-0", Identity: me.Identity}, {Name: "data-my-fleet-1"}}), in.Facts.Claims)
+		require.Equal(t, webhook.Known([]string{"my-fleet-0"}), in.Facts.Orphans)
+		require.EqualValues(t, 2, cached.reads.Load())
+	})
+	t.Run("cached", func(t *testing.T) {
+		in := fleetInput(t, persistent, "", `{}`, webhook.Facts{})
+		newReader(t, all, nothing).Gather(t.Context(), in, webhook.Needs{Fleets: true, Bucket: true})
+		require.Equal(t, webhook.Present, in.Facts.Fleets.State)
+		require.Equal(t, webhook.Present, in.Facts.Rivals.State)
+		require.Equal(t, webhook.Present, in.Facts.Reservation.State)
+	})
+	t.Run("workload of a claim", func(t *testing.T) {
+		in := input(t, webhook.Delete, claim("data-my-fleet-0", me.Identity), "", webhook.Facts{})
+		newReader(t, nothing, all).Gather(t.Context(), in, webhook.Needs{Fleets: true, Workload: true, Live: true})
+		require.Equal(t, webhook.Known(webhook.Workload{Replicas: 3, Ready: 2}), in.Facts.Workload)
+	})
+	t.Run("absent", func(t *testing.T) {
+		in := fleetInput(t, bucket, "", `{}`, webhook.Facts{})
+		newReader(t, &store{}, &store{}).Gather(t.Context(), in, everything)
+		require.Equal(t, webhook.Known([]webhook.Fleet(nil)), in.Facts.Fleets)
+		require.Equal(t, webhook.Absent, in.Facts.Reservation.State)
+		require.Equal(t, webhook.Absent, in.Facts.Workload.State)
+	})
+	t.Run("definitions are gone", func(t *testing.T) {
+		gone := &store{err: apierrors.NewNotFound(corev1.Resource("persistentfleets"), "")}
+		in := fleetInput(t, persistent, "", `{}`, webhook.Facts{})
+		newReader(t, gone, gone).Gather(t.Context(), in, everything)
+		require.Equal(t, webhook.Known([]webhook.Fleet(nil)), in.Facts.Fleets)
+	})
+	t.Run("no bucket", func(t *testing.T) {
+		in := input(t, webhook.Create, "", `{"kind":"StatefulSet"}`, webhook.Facts{})
+		newReader(t, nothing, nothing).Gather(t.Context(), in, webhook.Needs{Bucket: true, Live: true})
+		require.Equal(t, webhook.Absent, in.Facts.Rivals.State)
+	})
+	for name, err := range map[string]error{"failed": errors.New("connection refused"), "slow": context.DeadlineExceeded} {
+		t.Run(name, func(t *testing.T) {
+			broken := &store{err: err}
+			in := fleetInput(t, persistent, "", `{}`, webhook.Facts{})
+			reader := newReader(t, broken, broken)
+			reader.Gather(t.Context(), in, everything)
+			reader.GatherNamespace(t.Context(), in)
+			for _, state := range []webhook.State{in.Facts.Fleets.State, in.Facts.Rivals.State, in.Facts.Reservation.State,
+				in.Facts.Workload.State, in.Facts.Claims.State, in.Facts.Orphans.State, in.Facts.Namespace.State} {
+				require.Equal(t, webhook.Failed, state)
+			}
+			require.NotEmpty(t, in.Facts.Fleets.Why)
+		})
+	}
+}
+
+func TestGatherNamespace(t *testing.T) {
+	gone := metav1.Now()
+	ns := func(deleted *metav1.Time) *corev1.Namespace {
+		return &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "fleets", DeletionTimestamp: deleted}}
+	}
+	for want, objects := range map[webhook.Fact[webhook.Namespace]][]client.Object{
+		webhook.Known(webhook.Namespace{}):                  {ns(nil)},
+		webhook.Known(webhook.Namespace{Terminating: true}): {ns(&gone)},
+		{State: webhook.Absent}:                             nil,
+	} {
+		in := &webhook.Input{Namespace: "fleets"}
+		newReader(t, nil, &store{objects: objects}).GatherNamespace(t.Context(), in)
+		require.Equal(t, want, in.Facts.Namespace)
+	}
+}
