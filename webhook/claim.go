@@ -66,7 +66,7 @@ func claimDeleted(in *Input) bool {
 
 func claimDeleteNeeds(in *Input) Needs {
 	_, _, ok := render.ParseClaimName(in.Old.Name)
-	return Needs{Fleets: ok, Workload: ok}
+	return Needs{Fleets: ok, Workload: ok, Live: ok}
 }
 
 // claimDelete keeps the disks of current members. All members of a fleet that is stopped, or whose workload is not there

@@ -19,8 +19,8 @@ import (
 	"github.com/fleetwright/fleetwright/render"
 )
 
-// The reads of the webhook. Namespaces, workloads, claims and Pods are read live only; fleets and reservations are also
-// watched.
+// The reads of the webhook. Namespaces, workloads, claims and Pods are read live only: there are many, and a stale count or
+// claim would let a disk or all members go. Fleets and reservations are also watched.
 //
 // +kubebuilder:rbac:groups=celld.eric.dev,resources=persistentfleets;bucketfleets;storagereservations,verbs=get;list;watch
 // +kubebuilder:rbac:groups=apps,resources=statefulsets;deployments,verbs=get
@@ -32,8 +32,7 @@ type Reader struct {
 	// Cached reads fleets and reservations from informers. A stale answer may refuse what a retry admits, or admit a fleet
 	// that the healer then blocks.
 	Cached client.Reader
-	// Live reads from the API server. It is for what is destructive: a stale fleet, count or claim would let a disk or all
-	// members go.
+	// Live reads from the API server.
 	Live    client.Reader
 	Metrics *Metrics
 }
@@ -53,7 +52,7 @@ func (r *Reader) Gather(ctx context.Context, in *Input, needs Needs) {
 		})
 	}
 	if needs.Bucket {
-		reads.Go(func() { r.gatherBucket(ctx, in, from) })
+		reads.Go(func() { r.gatherBucket(ctx, in) })
 	}
 	if needs.Workload {
 		reads.Go(func() {
@@ -81,9 +80,9 @@ func (r *Reader) GatherNamespace(ctx context.Context, in *Input) {
 	})
 }
 
-// gatherBucket reads who has the bucket of the request's fleet or workload. The rivals are cached always, since the list is
-// that of the whole cluster: whoever is missing in it has no reservation yet, and will get none.
-func (r *Reader) gatherBucket(ctx context.Context, in *Input, from client.Reader) {
+// gatherBucket reads who has the bucket of the request's fleet or workload, from the cache: rivals are all over the cluster,
+// and one that is not seen yet was created this very moment. Who of two such gets the reservation is the healer's affair.
+func (r *Reader) gatherBucket(ctx context.Context, in *Input) {
 	name := in.reservationName()
 	if name == "" {
 		in.Facts.Reservation.State, in.Facts.Rivals.State = Absent, Absent
@@ -92,7 +91,7 @@ func (r *Reader) gatherBucket(ctx context.Context, in *Input, from client.Reader
 	in.Facts.Reservation = counted(r, "reservation", func() (Reservation, error) {
 		u := &unstructured.Unstructured{}
 		u.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(v1alpha1.KindStorageReservation))
-		err := from.Get(ctx, client.ObjectKey{Name: name}, u)
+		err := r.Cached.Get(ctx, client.ObjectKey{Name: name}, u)
 		identity := text(u, "spec", "identity")
 		owner := text(u, "spec", "fleet", "kind") + " " + text(u, "spec", "fleet", "namespace") + "/" + text(u, "spec", "fleet", "name")
 		return Reservation{Name: name, Identity: identity, Fleet: owner}, err

@@ -142,7 +142,7 @@ func TestGather(t *testing.T) {
 
 	t.Run("live", func(t *testing.T) {
 		in := input(t, webhook.Create, "", rendered(t, fleet(t, persistent), "StatefulSet/my-fleet"), webhook.Facts{})
-		cached := &store{objects: all.objects[:4]} // the rivals alone
+		cached := &store{objects: all.objects[:5]} // rivals and reservation
 		newReader(t, cached, all).Gather(t.Context(), in, webhook.Needs{Fleets: true, Bucket: true, Claims: true, Orphans: true, Live: true})
 		b, c := live(t, `{metadata: {name: b}, spec: {storage: {bucket: s3://b}}}`), live(t, bucket, `{metadata: {name: c}, spec: {storage: {bucket: s3://c}}}`)
 		require.Equal(t, webhook.Known([]webhook.Fleet{me, b, c}), in.Facts.Fleets)
@@ -150,7 +150,7 @@ func TestGather(t *testing.T) {
 		require.Equal(t, webhook.Known(webhook.Reservation{Name: me.Reservation, Identity: me.Identity, Fleet: "PersistentFleet fleets/my-fleet"}), in.Facts.Reservation)
 		require.Equal(t, webhook.Known([]webhook.Claim{{Name: "data-my-fleet-0", Identity: me.Identity}, {Name: "data-my-fleet-1"}}), in.Facts.Claims)
 		require.Equal(t, webhook.Known([]string{"my-fleet-0"}), in.Facts.Orphans)
-		require.EqualValues(t, 2, cached.reads.Load())
+		require.EqualValues(t, 3, cached.reads.Load())
 	})
 	t.Run("cached", func(t *testing.T) {
 		in := fleetInput(t, persistent, "", `{}`, webhook.Facts{})

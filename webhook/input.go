@@ -197,20 +197,21 @@ type Claim struct {
 	Name, Identity string
 }
 
-// Needs are the facts that a request takes. Live facts are read from the API server itself, since a stale one would admit
-// something destructive; the others may come from a cache, where staleness costs a retry at worst.
+// Needs are the facts that a request takes.
 type Needs struct {
 	Fleets, Bucket, Workload, Claims, Orphans bool
-	Live                                      bool
+	// Live fleets are read from the API server itself, since a stale answer would admit something destructive. Otherwise
+	// they come from a cache, where staleness costs a retry at worst.
+	Live bool
 }
 
-func (n Needs) and(m Needs, live bool) Needs {
+func (n Needs) and(m Needs) Needs {
 	return Needs{
 		Fleets:   n.Fleets || m.Fleets,
 		Bucket:   n.Bucket || m.Bucket,
 		Workload: n.Workload || m.Workload,
 		Claims:   n.Claims || m.Claims,
 		Orphans:  n.Orphans || m.Orphans,
-		Live:     n.Live || live && m != (Needs{}),
+		Live:     n.Live || m.Live,
 	}
 }

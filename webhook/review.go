@@ -124,7 +124,7 @@ func Needed(in *Input) Needs {
 	}
 	for _, rule := range rules() {
 		if rule.needs != nil && rule.applies(in) {
-			needs = needs.and(rule.needs(in), rule.closed)
+			needs = needs.and(rule.needs(in))
 		}
 	}
 	return needs

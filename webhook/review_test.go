@@ -108,7 +108,7 @@ func TestFactsAreLazy(t *testing.T) {
 		"nothing changes":       {in: input(t, webhook.Update, set, set, calm())},
 		"upgrade":               {in: input(t, webhook.Update, set, upgraded, calm())},
 		"hand edit":             {in: input(t, webhook.Update, set, edited(t, set, image), calm()), want: webhook.Needs{Fleets: true, Live: true}},
-		"first sync":            {in: input(t, webhook.Create, "", set, calm()), want: webhook.Needs{Fleets: true, Bucket: true, Claims: true, Orphans: true, Live: true}},
+		"first sync":            {in: input(t, webhook.Create, "", set, calm()), want: webhook.Needs{Fleets: true, Bucket: true, Claims: true, Orphans: true}},
 		"fleet":                 {in: fleetInput(t, persistent, "", `{}`, calm()), want: webhook.Needs{Fleets: true, Bucket: true}},
 		"fleet, status":         {in: fleetInput(t, persistent, `{}`, `{status: {phase: Ready}}`, calm())},
 		"claim of a member":     {in: input(t, webhook.Create, "", claim("data-a-0", ""), calm()), want: webhook.Needs{Fleets: true}},

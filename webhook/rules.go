@@ -60,14 +60,14 @@ func rules() []Rule {
 		{Name: "workload-fleet", closed: true, applies: workloadCreated, needs: workloadFleetNeeds, judge: workloadFleet},
 		{Name: "workload-disks", closed: true, applies: workloadCreated, needs: workloadDisksNeeds, judge: workloadDisks},
 		{Name: "workload-orphans", closed: true, applies: workloadCreated, needs: workloadOrphansNeeds, judge: workloadOrphans},
-		{Name: "workload-delete", closed: true, applies: workloadDeleted, needs: fleetsNeeded, judge: workloadDelete},
+		{Name: "workload-delete", closed: true, applies: workloadDeleted, needs: liveFleets, judge: workloadDelete},
 		// sealed.go; a changed template restarts members, hence closed
 		{Name: "seal", closed: true, applies: sealedWritten, needs: sealNeeds, judge: sealed},
 		{Name: "sealed-owner", closed: true, applies: partUpdated, needs: ownerNeeds, judge: owner},
 		// claim.go
 		// Open: the healer names a foreign claim and adds no member on it.
-		{Name: "claim-create", applies: claimCreated, needs: fleetsNeeded, judge: claimCreate},
-		{Name: "claim-identity", closed: true, applies: claimMoved, needs: fleetsNeeded, judge: claimIdentity},
+		{Name: "claim-create", applies: claimCreated, needs: cachedFleets, judge: claimCreate},
+		{Name: "claim-identity", closed: true, applies: claimMoved, needs: liveFleets, judge: claimIdentity},
 		{Name: "claim-delete", closed: true, applies: claimDeleted, needs: claimDeleteNeeds, judge: claimDelete},
 		// reservation.go
 		{Name: "reservation", closed: true, applies: reservationTouched, judge: reservation},
@@ -83,7 +83,11 @@ func RuleNames() []string {
 	return names
 }
 
-func fleetsNeeded(*Input) Needs { return Needs{Fleets: true} }
+func cachedFleets(*Input) Needs { return Needs{Fleets: true} }
+
+// liveFleets is for rules that a fleet which the cache has not seen yet, or has seen otherwise, would turn from a denial
+// into a passing one.
+func liveFleets(*Input) Needs { return Needs{Fleets: true, Live: true} }
 
 // liveFleet returns the fleet of the request's namespace with an identity, nil when there is none.
 func (in *Input) liveFleet(identity string) *Fleet {

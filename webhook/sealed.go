@@ -21,7 +21,10 @@ func partUpdated(in *Input) bool {
 func sealedWritten(in *Input) bool { return workloadWritten(in) || partUpdated(in) }
 
 func sealNeeds(in *Input) Needs {
-	return Needs{Fleets: in.Operation == Update && len(unsealed(in)) > 0}
+	if in.Operation == Update && len(unsealed(in)) > 0 {
+		return liveFleets(in)
+	}
+	return Needs{}
 }
 
 // sealed admits what render printed, what it printed plus what another admission plugin added, and what changes nothing.
@@ -123,7 +126,12 @@ func instead(path string) string {
 }
 
 // ownerNeeds: only a change of the identity takes a look at the fleets.
-func ownerNeeds(in *Input) Needs { return Needs{Fleets: identityMoved(in)} }
+func ownerNeeds(in *Input) Needs {
+	if identityMoved(in) {
+		return liveFleets(in)
+	}
+	return Needs{}
+}
 
 func identityMoved(in *Input) bool {
 	return in.Operation == Update && in.Old.Identity != "" && in.Old.Identity != in.Object.Identity

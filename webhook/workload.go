@@ -65,7 +65,7 @@ func replicasNeeds(in *Input) Needs {
 	if in.Operation == Create {
 		return Needs{Claims: true}
 	}
-	return Needs{Fleets: true}
+	return liveFleets(in)
 }
 
 // replicas: the healer alone changes the count, since it knows which disks are there and which members are settled.
@@ -119,6 +119,8 @@ func keptDisks(in *Input) int {
 	return n
 }
 
+// workloadFleetNeeds is cached: for a fleet that is going meanwhile the healer deletes the workload, and one that is not
+// seen yet is taken for the last of all on its bucket.
 func workloadFleetNeeds(*Input) Needs { return Needs{Fleets: true, Bucket: true} }
 
 // workloadFleet: nothing starts for a fleet that is going, nor on a bucket that is another's. A sync may apply the workload

@@ -12,6 +12,6 @@ import (
 )
 
 // addRotator says that the program was built without cert-controller.
-func addRotator(context.Context, manager.Manager, *certificates, Options) error {
+func addRotator(context.Context, manager.Manager, *certificates, string, Options) error {
 	return errors.New("this program was built without rotation: use --tls files, or build it with -tags rotate")
 }

@@ -7,7 +7,6 @@ package serve
 import (
 	"context"
 	"crypto/tls"
-	"fmt"
 	"os"
 	"path/filepath"
 
@@ -22,12 +21,8 @@ import (
 
 // addRotator makes and renews a certificate in a Secret. It is served from the Secret itself: a mounted file would follow
 // it a minute later. The rotator waits for a file all the same, so it gets one, without the key, in a directory of its own.
-func addRotator(ctx context.Context, mgr manager.Manager, certs *certificates, o Options) error {
-	dir, err := os.MkdirTemp("", registration.Name+"-")
-	if err != nil {
-		return fmt.Errorf("a directory for the rotator: %w", err)
-	}
-	err = onChange(ctx, mgr.GetCache(), &corev1.Secret{}, func(secret *corev1.Secret, there bool) {
+func addRotator(ctx context.Context, mgr manager.Manager, certs *certificates, dir string, o Options) error {
+	err := onChange(ctx, mgr.GetCache(), &corev1.Secret{}, func(secret *corev1.Secret, there bool) {
 		if !there || len(secret.Data[certFile]) == 0 {
 			return // what is served stays good until it expires
 		}

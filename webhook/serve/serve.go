@@ -9,6 +9,7 @@ package serve
 import (
 	"context"
 	"fmt"
+	"os"
 	"sync/atomic"
 	"time"
 
@@ -101,6 +102,8 @@ func Run(ctx context.Context, config *rest.Config, o Options) error {
 	if err := o.Validate(); err != nil {
 		return err
 	}
+	config = rest.CopyConfig(config)
+	config.QPS = -1 // the API server bounds its clients itself, and knows better when; a review cannot wait its turn here
 	mgr, err := newManager(config, o)
 	if err != nil {
 		return err
@@ -115,7 +118,12 @@ func Run(ctx context.Context, config *rest.Config, o Options) error {
 	}
 	c := clock.RealClock{}
 	certs := newCertificates(c, metrics, serviceName(o.Namespace))
-	if err := addCertificates(ctx, mgr, certs, o); err != nil {
+	space, err := os.MkdirTemp("", registration.Name+"-")
+	if err != nil {
+		return fmt.Errorf("a directory for the rotator: %w", err)
+	}
+	defer func() { _ = os.RemoveAll(space) }()
+	if err := addCertificates(ctx, mgr, certs, space, o); err != nil {
 		return fmt.Errorf("setting up certificates: %w", err)
 	}
 	reader := &webhook.Reader{Cached: mgr.GetCache(), Live: mgr.GetAPIReader(), Metrics: metrics}

@@ -36,8 +36,8 @@ const (
 func serviceName(namespace string) string { return registration.Name + "." + namespace + ".svc" }
 
 // addCertificates feeds the certificates: what the API server trusts from the configuration, and what is served from the
-// rotator's Secret or from files.
-func addCertificates(ctx context.Context, mgr manager.Manager, certs *certificates, o Options) error {
+// rotator's Secret or from files. The directory is the rotator's own.
+func addCertificates(ctx context.Context, mgr manager.Manager, certs *certificates, dir string, o Options) error {
 	err := onChange(ctx, mgr.GetCache(), &admissionregistrationv1.ValidatingWebhookConfiguration{},
 		func(c *admissionregistrationv1.ValidatingWebhookConfiguration, there bool) {
 			var bundles [][]byte
@@ -55,7 +55,7 @@ func addCertificates(ctx context.Context, mgr manager.Manager, certs *certificat
 	if o.TLS == TLSFiles {
 		return addFiles(mgr, certs, o.CertDir)
 	}
-	return addRotator(ctx, mgr, certs, o)
+	return addRotator(ctx, mgr, certs, dir, o)
 }
 
 // addFiles serves a certificate that somebody else renews, such as cert-manager.

@@ -3,6 +3,7 @@
 package guards_test
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -118,4 +119,31 @@ func TestUnreadableFactsAreRetryable(t *testing.T) {
 		return apierrors.IsServiceUnavailable(err) && suggested && strings.Contains(err.Error(), "could not be read") &&
 			strings.Contains(err.Error(), "try again"), errorText(err)
 	})
+}
+
+// The way out when the webhook has to be gone: its configuration is deleted,
+// the thing is done, and the configuration is applied again. The webhook fills
+// in its caBundle by itself.
+func TestBreakGlass(t *testing.T) {
+	c := newCluster(t)
+	r := reservation("s3-given-up", "s3://given-up", identity)
+	require.NoError(t, c.Client.Create(t.Context(), r))
+	kubectl := func(input string, args ...string) {
+		_, errs, err := c.Kubectl(t, []byte(input), args...)
+		require.NoError(t, err, errs)
+	}
+	kubectl("", "delete", "validatingwebhookconfiguration", registration.Name)
+	cluster.Wait(t, "the reservation to be given up", func(ctx ctx) (bool, string) {
+		err := client.IgnoreNotFound(c.Client.Delete(ctx, r.DeepCopy()))
+		return err == nil, errorText(err)
+	})
+	ready, said := guard.running.ready(t.Context())
+	require.False(t, ready)
+	require.Contains(t, said, "[-]certificate")
+
+	again, err := json.Marshal(guard.configuration())
+	require.NoError(t, err)
+	kubectl(string(again), "apply", "--server-side", "-f", "-")
+	guard.waitAsked(t)
+	cluster.Wait(t, "the webhook to be ready", func(ctx ctx) (bool, string) { return guard.running.ready(ctx) })
 }

@@ -6,6 +6,8 @@ import (
 	"context"
 	"crypto/tls"
 	"encoding/pem"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -143,6 +145,38 @@ func TestRotationUnderLoad(t *testing.T) {
 
 	guard.service.route(guard.running)
 	old.end(t)
+}
+
+// A certificate that somebody else makes, such as cert-manager, is served from
+// its files, and again when they change.
+func TestCertificateFromFiles(t *testing.T) {
+	c := newCluster(t)
+	secret := &corev1.Secret{}
+	key := client.ObjectKey{Namespace: registration.DefaultNamespace, Name: registration.Name + "-tls"}
+	require.NoError(t, c.Client.Get(t.Context(), key, secret))
+	dir := t.TempDir()
+	write := func(names ...string) {
+		for _, name := range names {
+			require.NoError(t, os.WriteFile(filepath.Join(dir, name), secret.Data[name], 0o600))
+		}
+	}
+	write("tls.crt", "tls.key")
+	r := guard.start(t, func(o *serve.Options) { o.TLS, o.CertDir = serve.TLSFiles, dir })
+	defer r.end(t)
+	require.Equal(t, string(secret.Data["tls.crt"]), r.serves(t))
+
+	secret.Data["tls.crt"] = nil // whoever makes it makes another
+	require.NoError(t, c.Client.Update(t.Context(), secret))
+	cluster.Wait(t, "another certificate", func(ctx ctx) (bool, string) {
+		require.NoError(t, c.Client.Get(ctx, key, secret))
+		return len(secret.Data["tls.crt"]) > 0, "none"
+	})
+	write("tls.key", "tls.crt")
+	cluster.Wait(t, "the other certificate to be served", func(ctx) (bool, string) {
+		return r.serves(t) == string(secret.Data["tls.crt"]), "the old one"
+	})
+	ready, said := r.ready(t.Context())
+	require.True(t, ready, said)
 }
 
 // serves is the certificate that a replica presents.

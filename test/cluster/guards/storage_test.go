@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -51,6 +52,18 @@ func TestForeignClaimsAreRefused(t *testing.T) {
 	err = g.apply(objects[1])
 	require.True(t, denied(err), "%v", err)
 	require.ErrorContains(t, err, "StorageIdentityConflict: claim data-my-fleet-2 is at a member's name and has no identity")
+}
+
+// Deleting all of a kind at once is judged object by object.
+func TestDeletingACollectionIsRefused(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t)
+	f.sync()
+	require.NoError(t, client.IgnoreAlreadyExists(f.c.Client.Create(t.Context(), f.claim(0))))
+	err := f.c.Client.DeleteAllOf(t.Context(), &corev1.PersistentVolumeClaim{}, client.InNamespace(f.GetNamespace()))
+	require.True(t, denied(err), "%v", err)
+	err = f.c.Client.DeleteAllOf(t.Context(), &appsv1.StatefulSet{}, client.InNamespace(f.GetNamespace()))
+	require.True(t, denied(err), "%v", err)
 }
 
 func TestSecondFleetOnTheBucketIsRefused(t *testing.T) {
