@@ -7,14 +7,17 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"runtime"
 	"runtime/debug"
+	"strings"
 	"time"
 
 	"github.com/go-logr/zapr"
 	"github.com/spf13/cobra"
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
+	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/klog/v2"
@@ -33,6 +36,10 @@ const (
 // version is set by the linker.
 var version string
 
+// namespaceFile is where a Pod finds its own namespace.
+const namespaceFile = "/var/run/secrets/kubernetes.io/serviceaccount/namespace"
+
+// A usageError is a command line that makes no sense, found once the command's own work began.
 type usageError struct{ error }
 
 type flags struct {
@@ -43,7 +50,8 @@ type flags struct {
 
 // run executes the command line until ctx ends, and returns the exit code.
 func run(ctx context.Context, args []string, out, errs io.Writer) int {
-	cmd := command(out, errs)
+	started := false
+	cmd := command(&started, errs)
 	cmd.SetArgs(args)
 	cmd.SetOut(out)
 	cmd.SetErr(errs)
@@ -52,7 +60,7 @@ func run(ctx context.Context, args []string, out, errs io.Writer) int {
 	switch {
 	case err == nil:
 		return exitOK
-	case errors.As(err, &usage):
+	case !started, errors.As(err, &usage):
 		_, _ = fmt.Fprintf(errs, "fleetwright-healer: %v\nRun 'fleetwright-healer --help' for the flags.\n", err)
 		return exitUsage
 	default:
@@ -61,40 +69,60 @@ func run(ctx context.Context, args []string, out, errs io.Writer) int {
 	}
 }
 
-func command(out, errs io.Writer) *cobra.Command {
+func command(started *bool, errs io.Writer) *cobra.Command {
 	var f flags
 	cmd := &cobra.Command{
 		Use:   "fleetwright-healer",
 		Short: "Look after celld fleets",
 		Long: `Fleetwright-healer does the few things for fleets that declarative sync cannot do: it replaces a member that cannot
-come back, grows and contracts at a safe pace, deletes, and reports in status, events and metrics. Run two; one works.
+come back, grows and contracts at a safe pace, deletes, and reports in status, events and metrics. Run two with
+--leader-elect: one works, the other takes over.
 
 It stops on SIGTERM after the action in progress. Exit codes: 0 stopped, 2 usage, 3 anything else.`,
 		Example: `  fleetwright-healer --leader-elect
   fleetwright-healer --kubeconfig ~/.kube/config --namespaces fleets --member-replacement-delay 20m
   fleetwright-healer completion bash`,
-		Version:       versionText(),
-		Args:          cobra.NoArgs,
-		SilenceUsage:  true,
-		SilenceErrors: true,
+		Version:          versionText(),
+		Args:             cobra.NoArgs,
+		SilenceUsage:     true,
+		SilenceErrors:    true,
+		PersistentPreRun: func(*cobra.Command, []string) { *started = true },
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := f.options.Validate(); err != nil {
+			if err := f.validate(); err != nil {
 				return usageError{err}
 			}
 			return f.serve(cmd.Context(), errs)
 		},
 	}
 	cmd.SetVersionTemplate("{{.Version}}\n")
-	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	cmd.AddCommand(&cobra.Command{
-		Use: "version", Short: "Print the version", Args: cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
-			_, err := fmt.Fprintln(out, versionText())
+		Use: "version", Short: "Print the version", Example: "  fleetwright-healer version", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			_, err := fmt.Fprintln(cmd.OutOrStdout(), versionText())
 			return err
 		},
 	})
 	f.register(cmd)
 	return cmd
+}
+
+// validate returns what is wrong with the flags.
+func (f *flags) validate() error {
+	o := &f.options
+	if o.Concurrency < 1 {
+		return fmt.Errorf("--concurrency %d is less than 1", o.Concurrency)
+	}
+	for _, namespace := range o.Namespaces {
+		if len(validation.IsDNS1123Label(namespace)) > 0 {
+			return fmt.Errorf("--namespaces: %q is not a namespace; separate names with commas, and leave the flag out for all", namespace)
+		}
+	}
+	if o.LeaderElect && o.LeaderElectionNamespace == "" {
+		if _, err := os.Stat(namespaceFile); err != nil {
+			return errors.New("--leader-elect outside a cluster needs --leader-election-namespace, for the lease")
+		}
+	}
+	return o.Validate()
 }
 
 func (f *flags) register(cmd *cobra.Command) {
@@ -106,7 +134,7 @@ func (f *flags) register(cmd *cobra.Command) {
 	flag.BoolVar(&o.LeaderElect, "leader-elect", false, "let one of several healers work while the others stand by")
 	flag.StringVar(&o.LeaderElectionNamespace, "leader-election-namespace", "",
 		"namespace of the lease; default the one that the program runs in")
-	flag.StringVar(&o.MetricsAddress, "metrics-bind-address", ":8080", "where /metrics listens; 0 for nowhere")
+	flag.StringVar(&o.MetricsAddress, "metrics-bind-address", ":8080", "where /metrics listens, in the clear; 0 for nowhere")
 	flag.StringVar(&o.ProbeAddress, "health-probe-bind-address", ":8081", "where /healthz and /readyz listen; 0 for nowhere")
 	flag.IntVar(&o.Concurrency, "concurrency", 4, "how many fleets of a kind are looked at at once") //nolint:mnd // the default
 	flag.StringVar(&f.kubeconfig, "kubeconfig", "", "how to reach the API server; default the Pod's service account, then $KUBECONFIG")
@@ -122,25 +150,41 @@ func (f *flags) serve(ctx context.Context, errs io.Writer) error {
 	if err != nil {
 		return err
 	}
-	f.options.Version, f.options.Logger = versionText(), logger
+	f.options.Version, f.options.Logger = versionOf(), logger
 	mgr, err := healer.NewManager(ctx, config, f.options)
 	if err != nil {
-		return err
+		return fmt.Errorf("setting up with API server %s: %w", config.Host, err)
 	}
 	logger.Info("starting", "version", f.options.Version, "memberReplacementDelay", f.options.Policy.ReplacementDelay.String(),
 		"namespaces", f.options.Namespaces)
 	return mgr.Start(ctx)
 }
 
+// config says how to reach the API server.
 func (f *flags) config() (*rest.Config, error) {
 	if f.kubeconfig == "" {
-		if config, err := rest.InClusterConfig(); !errors.Is(err, rest.ErrNotInCluster) {
-			return config, err
+		config, err := rest.InClusterConfig()
+		if err == nil {
+			return config, nil
+		}
+		if !errors.Is(err, rest.ErrNotInCluster) {
+			return nil, fmt.Errorf("using the Pod's service account: %w", err)
 		}
 	}
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	rules.ExplicitPath = f.kubeconfig
-	return clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, nil).ClientConfig()
+	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, nil).ClientConfig()
+	switch {
+	case err == nil:
+		return config, nil
+	case clientcmd.IsEmptyConfig(err) && f.kubeconfig != "":
+		return nil, fmt.Errorf("no API server is configured: --kubeconfig %s names none", f.kubeconfig)
+	case clientcmd.IsEmptyConfig(err):
+		return nil, fmt.Errorf("no API server is configured: this is no Pod with a service account, and %s names none; use --kubeconfig",
+			strings.Join(rules.Precedence, ", "))
+	default:
+		return nil, fmt.Errorf("reading how to reach the API server: %w", err)
+	}
 }
 
 // newLogger writes a line of JSON for each message.
@@ -156,12 +200,15 @@ func newLogger(w io.Writer, verbose bool) *zap.Logger {
 }
 
 func versionText() string {
-	v := version
-	if v == "" {
-		v = "unknown"
-		if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
-			v = info.Main.Version
-		}
+	return fmt.Sprintf("fleetwright-healer %s %s %s/%s", versionOf(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+}
+
+func versionOf() string {
+	if version != "" {
+		return version
 	}
-	return v + " " + runtime.Version()
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		return info.Main.Version
+	}
+	return "unknown"
 }
