@@ -62,6 +62,14 @@ var errChanged = errors.New("the cluster changed meanwhile")
 
 // Reconcile looks at a fleet and does at most one thing about it.
 func (h *Healer) Reconcile(ctx context.Context, request Request) (reconcile.Result, error) {
+	result, err := h.look(ctx, request)
+	if ctx.Err() != nil {
+		return reconcile.Result{}, nil //nolint:nilerr // the healer stops; the next one looks again
+	}
+	return result, err
+}
+
+func (h *Healer) look(ctx context.Context, request Request) (reconcile.Result, error) {
 	// 1. The fleet, from a view that shows the healer's own last write.
 	fleet, err := getFleet(ctx, h.Client, request)
 	if fleet == nil || err != nil {

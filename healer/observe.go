@@ -119,7 +119,13 @@ func (o *observer) members(ctx context.Context, _ v1alpha1.Fleet, s *Snapshot, n
 		}
 	}
 	members.into(s)
-	return o.lookUp(ctx, s, workloadUID, now)
+	if err := o.lookUp(ctx, s, workloadUID, now); err != nil {
+		return err
+	}
+	for _, pod := range s.memberPods() {
+		pod.Waited = s.Fleet.Paused && !s.Fleet.Deleting
+	}
+	return nil
 }
 
 // lookUp reads by name what no list showed: Pods and claims of current members, and, before members are added, claims at the
@@ -166,6 +172,7 @@ func (o *observer) lookUp(ctx context.Context, s *Snapshot, workloadUID string, 
 func (o *observer) unordered(_ context.Context, s *Snapshot, pods []corev1.Pod, now time.Time) error {
 	for i := range pods {
 		p := podValues(&pods[i], s.Fleet.Identity, "", o.zone, now)
+		p.Waited = !s.Fleet.Deleting
 		p.Controlled = s.Workload != nil // through a ReplicaSet; the selector is the identity alone
 		s.Pods = append(s.Pods, p)
 	}

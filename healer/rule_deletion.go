@@ -144,6 +144,8 @@ func describePods(pods []*Pod) string {
 		switch {
 		case pod.Forced && len(pod.Finalizers) > 0:
 			part += " (finalizers " + strings.Join(pod.Finalizers, ", ") + ")"
+		case pod.Terminating && pod.Waited:
+			part += " (terminating)"
 		case pod.Terminating:
 			part += fmt.Sprintf(" (force-deleted at %s if it is still there)", stamp(pod.DeletedAt.Add(stuckAfter)))
 		}

@@ -88,7 +88,7 @@ func prerequisites(s *Snapshot) *Decision {
 	for _, p := range s.Prerequisites {
 		if !p.Found {
 			return provisioning(v1alpha1.ReasonPrerequisitesMissing, fmt.Sprintf(
-				"waiting for the sync tool to apply %s %s before members are added", p.Kind, p.Name))
+				"waiting for the sync tool to apply %s %s before members are added", p.Kind, p.Name)).withRecheck()
 		}
 	}
 	return nil

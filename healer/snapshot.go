@@ -108,6 +108,7 @@ type Pod struct {
 	Terminating bool
 	DeletedAt   time.Time // deletionTimestamp, which includes the grace period
 	Forced      bool      // terminating with a grace period of zero
+	Waited      bool      // left to its kubelet however long it takes: its fleet is paused, or a Deployment made its successor
 	Finalizers  []string
 	Node, Zone  string
 	Ready       bool

@@ -30,7 +30,7 @@ const digest = "@sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15
 // after it.
 type subject struct {
 	v1alpha1.Fleet
-	t *testing.T
+	t testing.TB
 	w *cluster.World
 	*running
 }
@@ -42,7 +42,7 @@ func newFleet(t *testing.T, replicas int32, options ...option) *subject {
 	return fleetIn(t, w, replicas, startHealer(t, w, options...))
 }
 
-func fleetIn(t *testing.T, w *cluster.World, replicas int32, r *running) *subject {
+func fleetIn(t testing.TB, w *cluster.World, replicas int32, r *running) *subject {
 	t.Helper()
 	f := &v1alpha1.PersistentFleet{ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace, Name: "my-fleet"}}
 	f.Spec.Storage.StorageClassName = cluster.StorageClass
@@ -64,6 +64,18 @@ func (s *subject) basics(replicas int32) {
 func newReadyFleet(t *testing.T, replicas int32, options ...option) *subject {
 	t.Helper()
 	s := newFleet(t, replicas, options...)
+	s.sync()
+	s.waitReady()
+	return s
+}
+
+// newRoomyFleet is newReadyFleet in a World with more nodes than zones.
+func newRoomyFleet(t *testing.T, replicas int32, more int, options ...option) *subject {
+	t.Helper()
+	s := newFleet(t, replicas, options...)
+	for i := range more {
+		s.w.AddNode(s.w.Zones[i%len(s.w.Zones)])
+	}
 	s.sync()
 	s.waitReady()
 	return s

@@ -47,7 +47,7 @@ func TestMain(m *testing.M) {
 
 // newCluster returns the cluster of this package, with the definitions, and the
 // service account of the healer with exactly the rights that it ships with.
-func newCluster(t *testing.T) *cluster.Cluster {
+func newCluster(t testing.TB) *cluster.Cluster {
 	t.Helper()
 	c := shared.Cluster(t)
 	installs.Do(func() {
@@ -57,7 +57,7 @@ func newCluster(t *testing.T) *cluster.Cluster {
 	return c
 }
 
-func grant(t *testing.T, c *cluster.Cluster) {
+func grant(t testing.TB, c *cluster.Cluster) {
 	t.Helper()
 	subjects := []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: system, Name: account}}
 	meta := metav1.ObjectMeta{Namespace: system, Name: account}
@@ -85,7 +85,7 @@ func grant(t *testing.T, c *cluster.Cluster) {
 }
 
 // asHealer is how the shipped healer reaches the API server.
-func asHealer(t *testing.T, c *cluster.Cluster) *rest.Config {
+func asHealer(t testing.TB, c *cluster.Cluster) *rest.Config {
 	t.Helper()
 	return c.ServiceAccountConfig(t, system, account)
 }

@@ -3,6 +3,7 @@
 package heal_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -128,34 +129,45 @@ func TestMemberOfADeadNodeIsReplaced(t *testing.T) {
 	require.Equal(t, disks, s.disks(3))
 }
 
+// A member that finds no node in its disk's zone gets a fresh disk where there
+// is room.
 func TestUnschedulableMemberIsReplaced(t *testing.T) {
 	t.Parallel()
 	s := newReadyFleet(t, 3, oldDisks)
 	disks, pods := s.disks(3), s.pods(3)
-	zone := slot(t, s.w, pods[1].Spec.NodeName)
-	s.w.RemoveNode(pods[1].Spec.NodeName)
-	s.w.WaitReplaced(pods[1])
-	s.w.WaitUnschedulable("my-fleet-1")
+	s.unschedule(1)
+	message := s.waitReason(v1alpha1.PhaseProvisioning, v1alpha1.ReasonReplacementPending)
+	require.Contains(t, message, "my-fleet-1 has not been scheduled since")
+	require.Contains(t, message, "nodes are available", "the scheduler's own text")
 	s.passMinutes(11)
-	// The fresh disk goes where there is room: in the zone, once it has a node.
-	cluster.Wait(t, "the disk to be a fresh one", func(ctx) (bool, string) {
-		claim := s.claim(1)
-		return disks[1] != string(claim.UID)+" "+claim.Spec.VolumeName && claim.DeletionTimestamp == nil, cluster.DescribeClaim(claim)
+	cluster.Wait(t, "the disk to be a fresh one", func(ctx ctx) (bool, string) {
+		claim := &corev1.PersistentVolumeClaim{ObjectMeta: s.named("data-my-fleet-1")}
+		if err := s.w.Client.Get(ctx, client.ObjectKeyFromObject(claim), claim); err != nil {
+			return false, err.Error()
+		}
+		return !strings.HasPrefix(disks[1], string(claim.UID)) && claim.DeletionTimestamp == nil, cluster.DescribeClaim(claim)
 	})
-	s.w.AddNode(s.w.Zones[zone])
-	pods[1] = s.pod(1)
+	s.w.AddNode(s.w.Zones[slot(t, s.w, pods[1].Spec.NodeName)])
 	s.waitReady()
 	require.Equal(t, disks[0], s.disks(3)[0])
 	require.Equal(t, disks[2], s.disks(3)[2])
 }
 
+// unschedule takes the only node in a member's zone out of use, and the member
+// from it.
+func (s *subject) unschedule(ordinal int) {
+	s.t.Helper()
+	pod := s.pod(ordinal)
+	s.w.Cordon(pod.Spec.NodeName)
+	s.w.Delete(pod)
+	s.w.WaitReplaced(pod)
+	s.w.WaitUnschedulable(pod.Name)
+}
+
 func TestUnschedulableMemberAndAnotherDown(t *testing.T) {
 	t.Parallel()
 	s := newReadyFleet(t, 3, oldDisks)
-	pods := s.pods(3)
-	s.w.RemoveNode(pods[0].Spec.NodeName)
-	s.w.WaitReplaced(pods[0])
-	s.w.WaitUnschedulable("my-fleet-0")
+	s.unschedule(0)
 	s.w.Behave("my-fleet-1", cluster.Unready)
 	s.passMinutes(60)
 	message := s.waitReason(v1alpha1.PhaseBlocked, v1alpha1.ReasonMemberUnschedulable)
@@ -213,7 +225,7 @@ func (s *subject) holdsTerminating(pod *corev1.Pod) {
 }
 
 // slot returns the place of a node's zone in the World.
-func slot(t *testing.T, w *cluster.World, node string) int {
+func slot(t testing.TB, w *cluster.World, node string) int {
 	t.Helper()
 	for i, zone := range w.Zones {
 		for _, name := range w.Nodes(zone) {

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package heal_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/fleetwright/fleetwright/api/v1alpha1"
+	"github.com/fleetwright/fleetwright/test/cluster"
+)
+
+func TestForeignClaimStopsGrowth(t *testing.T) {
+	t.Parallel()
+	for name, labels := range map[string]map[string]string{
+		"without a label":         nil,
+		"of another fleet":        {v1alpha1.LabelFleetUID: "3d594650-3436-4f0f-9c3f-2b2b2b2b2b2b"},
+		"with an unrelated label": {"app": "other"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newFleet(t, 3)
+			foreign := s.makeClaim("data-my-fleet-2", labels)
+			s.sync()
+			message := s.waitReason(v1alpha1.PhaseBlocked, v1alpha1.ReasonStorageIdentityConflict)
+			require.Contains(t, message, "claim data-my-fleet-2 is at the name of member my-fleet-2")
+			s.holds("no member is added", 1)
+
+			s.w.Delete(foreign)
+			s.w.WaitGone(foreign)
+			s.passMinutes(1)
+			s.waitReady()
+		})
+	}
+}
+
+func (s *subject) makeClaim(name string, labels map[string]string) *corev1.PersistentVolumeClaim {
+	s.t.Helper()
+	class := cluster.StorageClass
+	claim := &corev1.PersistentVolumeClaim{ObjectMeta: s.named(name), Spec: corev1.PersistentVolumeClaimSpec{
+		StorageClassName: &class, AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOncePod},
+		Resources: corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")}},
+	}}
+	claim.Labels = labels
+	s.w.Create(claim)
+	return claim
+}
+
+func TestGrowthWaitsForWhatProtectsMembers(t *testing.T) {
+	t.Parallel()
+	s := newReadyFleet(t, 3)
+	s.w.AddNode(s.w.Zones[0])
+	budget := &policyv1.PodDisruptionBudget{ObjectMeta: s.named("my-fleet")}
+	s.w.Get(budget)
+	s.w.Delete(budget)
+	*s.Shared().Replicas = 4
+	s.syncFleet()
+	require.Contains(t, s.waitReason(v1alpha1.PhaseProvisioning, v1alpha1.ReasonPrerequisitesMissing), "PodDisruptionBudget my-fleet")
+
+	// Somebody else's object at that name is no better.
+	foreign := &policyv1.PodDisruptionBudget{ObjectMeta: s.named("my-fleet"), Spec: budget.Spec}
+	s.w.Create(foreign)
+	s.passMinutes(1)
+	s.holds("no member is added", 3)
+	label := `{"metadata":{"labels":{"` + v1alpha1.LabelFleetUID + `":"3d594650-3436-4f0f-9c3f-2b2b2b2b2b2b"}}}`
+	require.NoError(t, s.w.Client.Patch(t.Context(), foreign, client.RawPatch(types.MergePatchType, []byte(label))))
+	s.passMinutes(1)
+	require.Contains(t, s.waitReason(v1alpha1.PhaseBlocked, v1alpha1.ReasonInfrastructureBlocked), "PodDisruptionBudget my-fleet is not this fleet's")
+
+	s.w.Delete(foreign)
+	s.w.WaitGone(foreign)
+	s.sync()
+	s.waitReady()
+}
+
+func TestScaleInAndBackOnTheSameDisks(t *testing.T) {
+	t.Parallel()
+	s := newRoomyFleet(t, 4, 1)
+	disks := s.disks(4)
+	s.scale(3)
+	s.waitReady()
+	require.EqualValues(t, 3, s.replicas())
+	require.Equal(t, disks, s.disks(4), "the claim of the removed member is kept")
+	s.scale(4)
+	s.waitReady()
+	require.Equal(t, disks, s.disks(4))
+	for _, member := range s.stored().State().Members[3:] {
+		require.Equal(t, "my-fleet-3", member.Name)
+	}
+}
+
+// Contraction removes one member at a time, and none while another is down.
+func TestContractionWaitsForEveryMember(t *testing.T) {
+	t.Parallel()
+	s := newRoomyFleet(t, 5, 2)
+	s.w.Behave("my-fleet-0", cluster.Unready)
+	*s.Shared().Replicas = 3
+	s.syncFleet()
+	require.Contains(t, s.waitReason(v1alpha1.PhaseProvisioning, v1alpha1.ReasonRollingOut), "before removing my-fleet-4")
+	s.holds("no member is removed", 5)
+	s.w.Behave("my-fleet-0", cluster.Ready)
+	counts := []int32{5}
+	set := &appsv1.StatefulSet{ObjectMeta: s.named("my-fleet")}
+	cluster.Wait(t, "three members", s.w.Object(set, func() (bool, string) {
+		if n := *set.Spec.Replicas; n != counts[len(counts)-1] {
+			counts = append(counts, n)
+		}
+		return set.Status.Replicas == 3, fmt.Sprint(counts)
+	}))
+	require.Equal(t, []int32{5, 4, 3}, counts)
+}
+
+// Not parallel: there is one scheduler.
+func TestGrowthByRuns(t *testing.T) {
+	s := newRoomyFleet(t, 4, 3)
+	s.scale(3)
+	s.waitReady()
+	kept := s.disks(4)
+
+	start := s.w.StopScheduler(t)
+	s.scale(6)
+	message := s.waitReason(v1alpha1.PhaseProvisioning, v1alpha1.ReasonWaitingForPlacement)
+	require.Contains(t, message, "waiting for the scheduler to place my-fleet-3, or find no node for it, "+
+		"before adding members my-fleet-4 to my-fleet-5 on fresh disks")
+	cluster.Holds(t, settle, "the second run waits for the first", func(ctx) (bool, string) {
+		return s.replicas() == 4, fmt.Sprint(s.replicas())
+	})
+	start()
+	s.waitReady()
+	require.Equal(t, kept, s.disks(4))
+}
+
+// A member whose disk is in a zone comes back there although its place is the
+// only one left in the zone, and a member on a fresh disk could take it.
+func TestFreshDiskLeavesThePendingMemberItsZone(t *testing.T) {
+	t.Parallel()
+	// The fourth member is removed, and its Pod does not go: whoever grows by two now gets the fifth first.
+	prepare := func(t *testing.T) (s *subject, stuck *corev1.Pod) {
+		t.Helper()
+		s = newRoomyFleet(t, 4, 1)
+		stuck = s.pod(3)
+		zone := slot(t, s.w, stuck.Spec.NodeName)
+		s.w.Stick(stuck.Name)
+		*s.Shared().Replicas = 3
+		s.syncFleet()
+		s.w.WaitPod(stuck.Name, "to be told to go", func(pod *corev1.Pod) bool { return pod.DeletionTimestamp != nil })
+		// One place in the zone of its disk, and one elsewhere.
+		s.w.Cordon(stuck.Spec.NodeName)
+		for _, node := range s.w.Nodes(s.w.Zones[zone]) {
+			if node != stuck.Spec.NodeName && s.takes(node) {
+				s.w.AddNode(s.w.Zones[zone])
+			}
+		}
+		s.w.AddNode(s.w.Zones[(zone+1)%3])
+		return s, stuck
+	}
+	t.Run("healer", func(t *testing.T) {
+		t.Parallel()
+		s, stuck := prepare(t)
+		disks := s.disks(4)
+		*s.Shared().Replicas = 5
+		s.syncFleet()
+		s.waitReason(v1alpha1.PhaseProvisioning, v1alpha1.ReasonWaitingForPlacement)
+		s.w.Unstick(stuck.Name)
+		s.waitReady()
+		require.Equal(t, disks, s.disks(4))
+	})
+	t.Run("naive", func(t *testing.T) {
+		t.Parallel()
+		s, stuck := prepare(t)
+		s.stop()
+		s.applyReplicas(5)
+		s.w.WaitReady("my-fleet-4")
+		s.w.Unstick(stuck.Name)
+		s.w.WaitReplaced(stuck)
+		s.w.WaitUnschedulable(stuck.Name)
+		cluster.Holds(t, settle, "the member is stranded", func(ctx) (bool, string) {
+			pod := s.w.Pod(stuck.Name)
+			return pod.Spec.NodeName == "", cluster.DescribePod(pod)
+		})
+	})
+}
+
+// takes tells whether a member is on a node.
+func (s *subject) takes(node string) bool {
+	s.t.Helper()
+	var pods corev1.PodList
+	require.NoError(s.t, s.w.Client.List(s.t.Context(), &pods, client.InNamespace(s.GetNamespace())))
+	return slices.ContainsFunc(pods.Items, func(pod corev1.Pod) bool { return pod.Spec.NodeName == node })
+}
+
+// applyReplicas sets the count as a naive healer would.
+func (s *subject) applyReplicas(replicas int32) {
+	s.t.Helper()
+	change := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "apps/v1", "kind": "StatefulSet",
+		"metadata": map[string]any{"namespace": s.GetNamespace(), "name": s.GetName()},
+		"spec":     map[string]any{"replicas": int64(replicas)},
+	}}
+	require.NoError(s.t, s.w.Client.Apply(s.t.Context(), client.ApplyConfigurationFromUnstructured(change),
+		client.FieldOwner("naive"), client.ForceOwnership))
+}
+
+// A StatefulSet that is applied again takes up the disks of the one before.
+func TestStatefulSetRecreatedFromGit(t *testing.T) {
+	t.Parallel()
+	s := newReadyFleet(t, 3)
+	disks, set := s.disks(3), s.set()
+	s.w.Delete(set)
+	s.w.WaitGone(set)
+	require.Contains(t, s.waitReason(v1alpha1.PhaseProvisioning, v1alpha1.ReasonStatefulSetMissing), "StatefulSet my-fleet")
+	s.sync()
+	s.waitReady()
+	require.Equal(t, disks, s.disks(3))
+}
