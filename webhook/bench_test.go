@@ -138,3 +138,22 @@ func BenchmarkLoad(b *testing.B) {
 	b.ReportMetric(float64(len(body))/1024, "KiB/review")
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "reviews/s")
 }
+
+// BenchmarkFlood posts reviews of 7 MiB from everywhere at once, and prints what the process takes from the system, client
+// included.
+func BenchmarkFlood(b *testing.B) {
+	body := []byte(`{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","request":{"operation":"CREATE","object":{"a":[` +
+		repeat(`{},`, 2_300_000) + `1]}}}`)
+	server, _ := newServer(b, surroundings(b))
+	for b.Loop() {
+		var done sync.WaitGroup
+		for range 32 {
+			done.Go(func() { _, _ = post(b, server, bytes.NewReader(body)) })
+		}
+		done.Wait()
+	}
+	var memory runtime.MemStats
+	runtime.ReadMemStats(&memory)
+	b.ReportMetric(float64(memory.Sys)/(1<<20), "MiB")
+	b.ReportMetric(float64(len(body))/(1<<20), "MiB/review")
+}
