@@ -39,13 +39,17 @@ func deleteWorkload(s *Snapshot, now time.Time) *Decision {
 		return nil // gone, or never ours
 	}
 	if !w.Terminating {
+		follow := ""
+		if s.Fleet.Persistent {
+			follow = "; its claims follow when its Pods are gone"
+		}
 		return deleting(v1alpha1.ReasonDraining, fmt.Sprintf("deleting %s %s and its Pods", w.Kind, w.Name)).act(Action{
 			Verb: VerbDeleteWorkload, Targets: []Ref{w.Ref},
-			Event: normal(EventWorkloadDeleted, fmt.Sprintf("deleted %s %s; its claims follow when its Pods are gone", w.Kind, w.Name)),
+			Event: normal(EventWorkloadDeleted, fmt.Sprintf("deleted %s %s%s", w.Kind, w.Name, follow)),
 		})
 	}
 	pods := s.podsLeft(func(p *Pod) bool { return p.Controlled })
-	if d := forceDelete(pods, now); d != nil {
+	if d := forceDelete(s, pods, now); d != nil {
 		return d.during(v1alpha1.PhaseDeleting, v1alpha1.ReasonDraining)
 	}
 	d := deleting(v1alpha1.ReasonDraining, fmt.Sprintf("waiting for %s %s to go%s", w.Kind, w.Name, describePods(pods)))
@@ -60,7 +64,7 @@ func deleteLeftovers(s *Snapshot, now time.Time) *Decision {
 		return nil
 	}
 	pods := s.podsLeft(func(p *Pod) bool { return p.Ours })
-	if d := forceDelete(pods, now); d != nil {
+	if d := forceDelete(s, pods, now); d != nil {
 		return d.during(v1alpha1.PhaseDeleting, v1alpha1.ReasonDraining)
 	}
 	for _, pod := range pods {

@@ -14,6 +14,9 @@ func liftGates(s *Snapshot, _ Policy, _ time.Time) *Decision {
 	if s.Fleet.Persistent || !s.Fleet.Ordered() {
 		return nil
 	}
+	if r := s.Reservation; r == nil || r.Identity != s.Fleet.Identity {
+		return nil // a member that starts writes to the bucket
+	}
 	var targets []Ref
 	var zones []string
 	for i := range s.Members {

@@ -130,10 +130,10 @@ func unreplaceable(s *Snapshot, m *Member) string {
 		return fmt.Sprintf("claim %s is being deleted already", claim.Name)
 	case !claim.Bound:
 		return fmt.Sprintf("claim %s is not bound", claim.Name)
-	case !outlives(claim, pod):
-		return "its disk was made for this Pod, so another would fare no better"
 	case pod.ImageWait != "":
 		return "a fresh disk does not help a container that waits on its image or configuration"
+	case !outlives(claim, pod):
+		return "its disk was made for this Pod, so another would fare no better"
 	}
 	return ""
 }

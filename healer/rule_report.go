@@ -25,10 +25,25 @@ func report(s *Snapshot, p Policy, now time.Time) *Decision {
 		}
 		return &Decision{
 			Phase: v1alpha1.PhaseReady, Reason: v1alpha1.ReasonProvisioned,
-			Message: fmt.Sprintf("%d of %d members are ready", w.Replicas, w.Replicas),
+			Message: fmt.Sprintf("%d of %d members are ready%s", w.Replicas, w.Replicas, endingDisk(s)),
 		}
 	}
 	return reportDown(s, p, now, c)
+}
+
+// endingDisk warns of a claim that is being deleted under a member that is Ready.
+func endingDisk(s *Snapshot) string {
+	current := s.Current()
+	for i := range current {
+		m := &current[i]
+		if m.Claim == nil || !m.Claim.Terminating || !m.replaceable() {
+			continue
+		}
+		if settled, ok := othersSettled(current, i); ok {
+			return fmt.Sprintf("; claim %s is being deleted, and %s is restarted on a fresh disk at %s", m.Claim.Name, m.Name, stamp(settled))
+		}
+	}
+	return ""
 }
 
 // strayed finds members that lost what makes them the fleet's: neither the StatefulSet nor the healer may touch them.

@@ -115,14 +115,14 @@ func nextRun(s *Snapshot) (count int, disk string) {
 		}
 		count++
 	}
-	noun := "disk"
-	if count-from > 1 {
-		noun = "disks"
-	}
+	which := "fresh"
 	if kept {
-		return count, " on kept " + noun
+		which = "kept"
 	}
-	return count, " on fresh " + noun
+	if count-from == 1 {
+		return count, " on a " + which + " disk"
+	}
+	return count, " on " + which + " disks"
 }
 
 // span names ordinals from to end-1.

@@ -47,7 +47,7 @@ func TestGrowth(t *testing.T) {
 	to := func(n string) string { return "growth: Scale my-fleet to " + n + "; Provisioning Provisioning; Scaled" }
 	waits := "growth: Provisioning WaitingForPlacement"
 	runRules(t, map[string]ruleCase{
-		"one fresh":     {change: []change{target(4)}, want: to("4"), message: "adding member my-fleet-3 on fresh disk"},
+		"one fresh":     {change: []change{target(4)}, want: to("4"), message: "adding member my-fleet-3 on a fresh disk"},
 		"several fresh": {change: []change{target(5)}, want: to("5"), message: "adding members my-fleet-3 to my-fleet-4 on fresh disks"},
 		"several kept":  {change: []change{target(5), kept(3, 4)}, want: to("5"), message: "adding members my-fleet-3 to my-fleet-4 on kept disks"},
 		"kept, then fresh": {
@@ -108,7 +108,7 @@ func TestGrowthPrerequisites(t *testing.T) {
 			s.Prerequisites[at] = p
 		}
 	}
-	missing, blocked := "growth: Provisioning PrerequisitesMissing", "growth: Blocked InfrastructureBlocked; next in 30s"
+	missing, blocked := "growth: Provisioning PrerequisitesMissing; next in 30s", "growth: Blocked InfrastructureBlocked; next in 30s"
 	runRules(t, map[string]ruleCase{
 		"all there":       {change: []change{with(0, Prerequisite{Found: true})}, want: "growth: Scale my-fleet to 4; Provisioning Provisioning; Scaled"},
 		"budget missing":  {change: []change{with(0, Prerequisite{})}, want: missing, message: "waiting for the sync tool to apply PodDisruptionBudget my-fleet before members are added"},

@@ -18,12 +18,16 @@ func stuckPod(s *Snapshot, _ Policy, now time.Time) *Decision {
 	if !s.Fleet.Ordered() {
 		return nil
 	}
-	return forceDelete(s.podsLeft(func(p *Pod) bool { return p.Controlled }), now)
+	return forceDelete(s, s.podsLeft(func(p *Pod) bool { return p.Controlled }), now)
 }
 
 // forceDelete acts on the first Pod that is still there stuckAfter its deletionTimestamp. One that was force-deleted before
 // is held by finalizers, and another try would change nothing.
-func forceDelete(pods []*Pod, now time.Time) *Decision {
+func forceDelete(s *Snapshot, pods []*Pod, now time.Time) *Decision {
+	kept := ""
+	if s.Fleet.Persistent && !s.Fleet.Deleting {
+		kept = ", its disk is kept"
+	}
 	for _, pod := range pods {
 		due := pod.DeletedAt.Add(stuckAfter)
 		if !pod.Terminating || pod.Forced || now.Before(due) {
@@ -33,8 +37,8 @@ func forceDelete(pods []*Pod, now time.Time) *Decision {
 		if pod.Node != "" {
 			where = "node " + pod.Node
 		}
-		message := fmt.Sprintf("%s on %s should have ended by %s and is still there; force-deleting the Pod, its disk is kept",
-			pod.Name, where, stamp(pod.DeletedAt))
+		message := fmt.Sprintf("%s on %s should have ended by %s and is still there; force-deleting the Pod%s",
+			pod.Name, where, stamp(pod.DeletedAt), kept)
 		d := provisioning(v1alpha1.ReasonReplacingMember, message)
 		d.Due = due
 		return d.act(Action{
