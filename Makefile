@@ -20,9 +20,11 @@ build: ## static programs in bin/
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o bin/ ./cmd/...
 
 .PHONY: generate
-generate: ## deepcopy, CRDs, schemas for editors and kustomize, docs/api.md, all from api/
+generate: ## deepcopy, CRDs, schemas for editors and kustomize, docs/api.md, all from api/; roles from the programs
 	$(TOOL) controller-gen object:headerFile=test/build/boilerplate.go.txt crd:headerFile=test/build/boilerplate.yaml.txt \
 		paths=./api/... output:crd:dir=config/crd
+	$(TOOL) controller-gen rbac:roleName=fleetwright-healer,headerFile=test/build/boilerplate.yaml.txt \
+		paths=./healer/... output:rbac:dir=config/healer
 	$(GO) run ./test/build/schema config
 	$(TOOL) crd-ref-docs --log-level WARN --max-depth 15 --renderer markdown --source-path api \
 		--config test/build/docs/config.yaml --templates-dir test/build/docs --output-path docs/api.md

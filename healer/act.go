@@ -148,10 +148,10 @@ func (a *actor) note(target Ref, object metav1.Object, made bool, err error) err
 }
 
 func (a *actor) noteFleet(object metav1.Object, err error) error {
-	return a.note(Ref{Kind: a.fleet.Kind(), Namespace: a.fleet.GetNamespace(), Name: a.fleet.GetName(), UID: string(a.fleet.GetUID())}, object, false, err)
+	return a.note(refOf(a.fleet.Kind(), a.fleet), object, false, err)
 }
 
-// deleted remembers a deletion. What is gone already, or has a successor, is as good as deleted.
+// deleted remembers a deletion.
 func (a *actor) deleted(target Ref, err error) error {
 	if err == nil {
 		a.wrote(written{Ref: target, deleted: true})

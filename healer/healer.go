@@ -140,7 +140,9 @@ func (h *Healer) decide(ctx context.Context, o *observer, fleet v1alpha1.Fleet, 
 
 // confirmAndAct decides again on what the API server says now, and acts only if that is the same. Otherwise the newer
 // decision is reported, or, if it wants to act too, left to the next look.
-func (h *Healer) confirmAndAct(ctx context.Context, request Request, seen *Snapshot, want *Decision, now time.Time) (*Snapshot, *Decision, error) {
+func (h *Healer) confirmAndAct(
+	ctx context.Context, request Request, seen *Snapshot, want *Decision, now time.Time,
+) (*Snapshot, *Decision, error) {
 	fleet, err := getFleet(ctx, h.Live, request)
 	if err != nil {
 		return nil, nil, err
@@ -160,7 +162,8 @@ func (h *Healer) confirmAndAct(ctx context.Context, request Request, seen *Snaps
 		}
 		return snapshot, decision, nil
 	}
-	logger := log.FromContext(ctx).WithValues("rule", decision.Rule, "action", decision.Action.Verb, "reason", decision.Reason)
+	logger := log.FromContext(ctx).WithValues("rule", decision.Rule, "action", decision.Action.Verb, "reason", decision.Reason,
+		"member", concerned(snapshot, decision, h.Policy))
 	act := &actor{verbs: verbs{h.Client}, fleet: fleet, wrote: func(w written) { h.views.wrote(request, w) }}
 	// An action that has begun is finished, even when the healer stops: half of one costs the next healer another look.
 	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), actionTimeout)

@@ -35,7 +35,8 @@ func (h *Healer) publish(ctx context.Context, fleet v1alpha1.Fleet, s *Snapshot,
 	}
 	h.views.wrote(requestFor(fleet), written{Ref: refOf(fleet.Kind(), fleet), version: patched.GetResourceVersion()})
 	if before := reasonOf(old); before != d.Reason || old.Phase != d.Phase {
-		log.FromContext(ctx).Info("now "+string(d.Phase), "rule", d.Rule, "reason", d.Reason, "message", d.Message, "before", before)
+		log.FromContext(ctx).Info("now "+string(d.Phase), "rule", d.Rule, "reason", d.Reason, "member", concerned(s, d, h.Policy),
+			"message", d.Message, "before", before)
 		h.Metrics.waited(s, before, old, now)
 		if d.Action == nil && worthTelling(old, d) {
 			h.event(fleet, d.Rule, waitEvent(d))

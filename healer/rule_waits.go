@@ -87,7 +87,9 @@ func stopped(s *Snapshot, _ Policy, _ time.Time) *Decision {
 		})
 	}
 	if pods := s.podsLeft(func(p *Pod) bool { return p.Controlled }); len(pods) > 0 {
-		return &Decision{Phase: v1alpha1.PhaseStopped, Reason: v1alpha1.ReasonDraining, Message: "waiting for members to stop" + describePods(pods)}
+		return &Decision{
+			Phase: v1alpha1.PhaseStopped, Reason: v1alpha1.ReasonDraining, Message: "waiting for members to stop" + describePods(pods),
+		}
 	}
 	return &Decision{
 		Phase: v1alpha1.PhaseStopped, Reason: v1alpha1.ReasonStopped,

@@ -15,6 +15,7 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/clock"
@@ -60,7 +61,7 @@ func AddToScheme(scheme *runtime.Scheme) error {
 
 // Options of a running healer.
 type Options struct {
-	// Concurrency is how many fleets of a kind are looked at at once. Default 4.
+	// Concurrency is how many fleets of a kind are worked on in parallel. Default 4.
 	Concurrency int
 	// QueueClock times what is to be looked at later. Default: the real one.
 	QueueClock clock.WithTicker
@@ -179,7 +180,9 @@ type watcher struct {
 	routes bool
 }
 
-func (w *watcher) watch(object client.Object, requests handler.TypedMapFunc[client.Object, Request], only ...predicate.TypedPredicate[client.Object]) error {
+func (w *watcher) watch(
+	object client.Object, requests handler.TypedMapFunc[client.Object, Request], only ...predicate.TypedPredicate[client.Object],
+) error {
 	return w.controller.Watch(source.TypedKind(w.mgr.GetCache(), object, handler.TypedEnqueueRequestsFromMapFunc(requests), only...))
 }
 
@@ -190,9 +193,9 @@ func (w *watcher) watchRoutes() error {
 	if w.routes {
 		return nil
 	}
-	gvk := gatewayv1.SchemeGroupVersion.WithKind("HTTPRoute")
+	gvk := schema.GroupVersionKind{Group: gatewayv1.GroupName, Version: gatewayv1.GroupVersion.Version, Kind: "HTTPRoute"}
 	if _, err := w.mgr.GetRESTMapper().RESTMapping(gvk.GroupKind(), gvk.Version); err != nil {
-		return nil //nolint:nilerr // the condition RoutingReady tells, and fleets with a gateway try again
+		return nil // the condition RoutingReady tells, and fleets with a gateway try again
 	}
 	w.routes = true
 	return w.watch(&gatewayv1.HTTPRoute{}, w.byIdentity)

@@ -83,6 +83,20 @@ func condition(s *Snapshot, name string, is bool, reason, message string) metav1
 	return c
 }
 
+// concerned names the member that a decision is about: the one it acts on, else the first that is down.
+func concerned(s *Snapshot, d *Decision, p Policy) string {
+	if d.Action != nil && d.Action.Targets[0].Kind == "Pod" {
+		return d.Action.Targets[0].Name
+	}
+	if s.Workload == nil || !s.Fleet.Ordered() {
+		return ""
+	}
+	if c := candidate(s, p); c.member != nil {
+		return c.member.Name
+	}
+	return ""
+}
+
 // allReady reports whether the fleet serves with all its members.
 func (s *Snapshot) allReady() bool {
 	w := s.Workload
@@ -164,4 +178,4 @@ func at(t time.Time) *metav1.Time {
 	return &metav1.Time{Time: t.Truncate(time.Second).UTC()}
 }
 
-func count(n int) int32 { return int32(min(max(n, 0), 1<<30)) } //nolint:gosec // bounded
+func count(n int) int32 { return int32(min(max(n, 0), 1<<30)) }

@@ -112,7 +112,7 @@ func podValues(pod *corev1.Pod, identity, workloadUID string, zone func(node str
 		Ref: refOf("Pod", pod), Ours: pod.Labels[v1alpha1.LabelFleetUID] == identity,
 		Controlled: controller != nil && workloadUID != "" && string(controller.UID) == workloadUID, Ownerless: controller == nil,
 		Created: past(pod.CreationTimestamp.Time, now), Finalizers: pod.Finalizers, Node: pod.Spec.NodeName, Zone: zone(pod.Spec.NodeName),
-		Gated:    slices.ContainsFunc(pod.Spec.SchedulingGates, func(g corev1.PodSchedulingGate) bool { return g.Name == v1alpha1.GateBucketZone }),
+		Gated:    slices.Contains(pod.Spec.SchedulingGates, corev1.PodSchedulingGate{Name: v1alpha1.GateBucketZone}),
 		Handover: handoverOf(pod),
 	}
 	if at := pod.DeletionTimestamp; at != nil {

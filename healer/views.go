@@ -35,7 +35,9 @@ func newViews() *views { return &views{writes: map[Request][]written{}} }
 func (v *views) wrote(fleet Request, w written) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	others := slices.DeleteFunc(v.writes[fleet], func(old written) bool { return old.Kind == w.Kind && old.Name == w.Name && old.UID == w.UID })
+	others := slices.DeleteFunc(v.writes[fleet], func(old written) bool {
+		return old.Kind == w.Kind && old.Name == w.Name && old.UID == w.UID
+	})
 	v.writes[fleet] = append(others, w)
 }
 
@@ -76,7 +78,10 @@ func (w written) shown(ctx context.Context, cache client.Reader) (bool, error) {
 		return !object.GetDeletionTimestamp().IsZero(), nil
 	}
 	order, err := resourceversion.CompareResourceVersion(object.GetResourceVersion(), w.version)
-	return err != nil || order >= 0, nil // versions that cannot be compared say nothing
+	if err != nil {
+		return true, nil //nolint:nilerr // versions that cannot be compared say nothing
+	}
+	return order >= 0, nil
 }
 
 func newObject(kind string) client.Object {

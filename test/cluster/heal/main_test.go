@@ -5,6 +5,7 @@ package heal_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"os"
 	"sync"
@@ -73,11 +74,11 @@ func grant(t testing.TB, c *cluster.Cluster) {
 	roles := yaml.NewYAMLOrJSONDecoder(bytes.NewReader(confighealer.Role), 1<<10)
 	for {
 		role := &unstructured.Unstructured{}
-		if err := roles.Decode(&role.Object); err == io.EOF {
+		err := roles.Decode(&role.Object)
+		if errors.Is(err, io.EOF) {
 			return
-		} else {
-			require.NoError(t, err)
 		}
+		require.NoError(t, err)
 		if len(role.Object) > 0 { // the comment at the top is a document too
 			require.NoError(t, c.Client.Create(t.Context(), role))
 		}
