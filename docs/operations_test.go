@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package docs_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/stretchr/testify/require"
+	"sigs.k8s.io/yaml"
+
+	"github.com/fleetwright/fleetwright/api/v1alpha1"
+	"github.com/fleetwright/fleetwright/healer"
+)
+
+const operations = "operations.md"
+
+// Whatever the healer says has an entry in docs/operations.md, and whatever has an entry is said.
+func TestOperationsNamesEverything(t *testing.T) {
+	page, flags := read(t, operations), flagNames(t)
+	for what, words := range map[string][]string{
+		"phase":            typedConstants(t, "../api/v1alpha1/status_types.go", "Phase"),
+		"state":            typedConstants(t, "../api/v1alpha1/status_types.go", "MemberState"),
+		"disk":             typedConstants(t, "../api/v1alpha1/status_types.go", "DiskState"),
+		"condition":        constants(t, "../api/v1alpha1/status_types.go", "Condition"),
+		"event":            append(constants(t, "../healer/action.go", "Event"), literalEvents(t)...),
+		"reason of routes": constants(t, "../healer/route.go", "route"),
+		"rule":             ruleNames(t),
+		"metric":           metricNames(),
+		"flag":             flags,
+	} {
+		require.Greater(t, len(words), 3, "%ss were found in the code", what)
+		for _, word := range words {
+			require.Contains(t, page, "`"+word+"`", "the %s %s is not explained", what, word)
+		}
+	}
+
+	section := page[strings.Index(page, "\n## Reasons\n"):strings.Index(page, "\n## Events\n")]
+	var headings []string
+	for _, m := range regexp.MustCompile(`(?m)^### (\w+)$`).FindAllStringSubmatch(section, -1) {
+		headings = append(headings, m[1])
+	}
+	require.ElementsMatch(t, typedConstants(t, "../api/v1alpha1/status_types.go", "Reason"), headings)
+
+	for _, metric := range regexp.MustCompile(`fleetwright_[a-z_]+`).FindAllString(page, -1) {
+		metric = regexp.MustCompile(`_(bucket|sum|count)$`).ReplaceAllString(metric, "")
+		require.Contains(t, metricNames(), metric)
+	}
+	for _, m := range regexp.MustCompile("(?m)^\\| `(--[a-z-]+)`").FindAllStringSubmatch(page, -1) {
+		require.Contains(t, flags, m[1])
+	}
+}
+
+// constantsOf returns the values of string constants that a name and type are wanted of.
+func constantsOf(t *testing.T, file string, want func(name, kind string) bool) []string {
+	t.Helper()
+	var out []string
+	ast.Inspect(parse(t, file), func(n ast.Node) bool {
+		spec, ok := n.(*ast.ValueSpec)
+		if !ok || len(spec.Values) != 1 {
+			return true
+		}
+		kind := ""
+		if id, ok := spec.Type.(*ast.Ident); ok {
+			kind = id.Name
+		}
+		if value, ok := literal(spec.Values[0]); ok && want(spec.Names[0].Name, kind) {
+			out = append(out, value)
+		}
+		return true
+	})
+	return out
+}
+
+func constants(t *testing.T, file, prefix string) []string {
+	t.Helper()
+	return constantsOf(t, file, func(name, _ string) bool { return strings.HasPrefix(name, prefix) })
+}
+
+func typedConstants(t *testing.T, file, kind string) []string {
+	t.Helper()
+	return constantsOf(t, file, func(_, k string) bool { return k == kind })
+}
+
+// literalEvents finds reasons of events that are written where they are used.
+func literalEvents(t *testing.T) []string {
+	t.Helper()
+	files, err := filepath.Glob("../healer/*.go")
+	require.NoError(t, err)
+	var out []string
+	for _, file := range files {
+		if strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		ast.Inspect(parse(t, file), func(n ast.Node) bool {
+			call, ok := n.(*ast.CallExpr)
+			if !ok || len(call.Args) != 2 {
+				return true
+			}
+			if f, ok := call.Fun.(*ast.Ident); ok && (f.Name == "warning" || f.Name == "normal") {
+				if value, ok := literal(call.Args[0]); ok {
+					out = append(out, value)
+				}
+			}
+			return true
+		})
+	}
+	return out
+}
+
+// ruleNames returns the names in the list of rules.
+func ruleNames(t *testing.T) []string {
+	t.Helper()
+	var out []string
+	ast.Inspect(parse(t, "../healer/decide.go"), func(n ast.Node) bool {
+		spec, ok := n.(*ast.ValueSpec)
+		if !ok || spec.Names[0].Name != "rules" {
+			return true
+		}
+		for _, element := range spec.Values[0].(*ast.CompositeLit).Elts { //nolint:forcetypeassert // a list of rules
+			value, ok := literal(element.(*ast.CompositeLit).Elts[0]) //nolint:forcetypeassert // a rule
+			require.True(t, ok, "a rule begins with its name")
+			out = append(out, value)
+		}
+		return false
+	})
+	return append(out, "finalizer") // the step before the first write of any rule
+}
+
+func literal(e ast.Expr) (string, bool) {
+	lit, ok := e.(*ast.BasicLit)
+	if !ok || lit.Kind != token.STRING {
+		return "", false
+	}
+	value, err := strconv.Unquote(lit.Value)
+	return value, err == nil
+}
+
+func parse(t *testing.T, file string) *ast.File {
+	t.Helper()
+	f, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
+	require.NoError(t, err)
+	return f
+}
+
+// A collectors takes metrics to look at what they are named.
+type collectors struct{ list []prometheus.Collector }
+
+func (c *collectors) Register(m prometheus.Collector) error         { c.list = append(c.list, m); return nil }
+func (c *collectors) MustRegister(m ...prometheus.Collector)        { c.list = append(c.list, m...) }
+func (c *collectors) Unregister(prometheus.Collector) (wasOne bool) { return false }
+
+var descName = regexp.MustCompile(`fqName: "([^"]+)"`)
+
+func metricNames() []string {
+	var registry collectors
+	healer.NewMetrics(&registry, "v0")
+	descs := make(chan *prometheus.Desc, 2*len(registry.list))
+	for _, m := range registry.list {
+		m.Describe(descs)
+	}
+	close(descs)
+	var out []string
+	for desc := range descs {
+		out = append(out, descName.FindStringSubmatch(desc.String())[1])
+	}
+	return out
+}
+
+// flagNames asks the program.
+func flagNames(t *testing.T) []string {
+	t.Helper()
+	help := sh(t, nil, "cd .. && go run ./cmd/fleetwright-healer --help")
+	var out []string
+	for _, m := range regexp.MustCompile(`(?m)^ +(?:-\w, )?(--[a-z-]+)`).FindAllStringSubmatch(help, -1) {
+		out = append(out, m[1])
+	}
+	return out
+}
+
+// The status that the page shows is the one that the healer writes for a member that crashes.
+func TestOperationsStatus(t *testing.T) {
+	now := time.Date(2026, 3, 4, 2, 43, 0, 0, time.UTC)
+	since := time.Date(2026, 3, 4, 2, 41, 7, 0, time.UTC)
+	const identity = "6f3c1a52-7d0e-5b57-9d5f-0a1b2c3d4e5f"
+	s := &healer.Snapshot{
+		Fleet: healer.Fleet{
+			Kind: v1alpha1.KindPersistentFleet, Namespace: "fleets", Name: "my-fleet", UID: "1", Generation: 7, Persistent: true,
+			WorkloadKind: "StatefulSet", Identity: identity, SpecDigest: "x", Finalizer: true,
+		},
+		Target:      3,
+		Reservation: &healer.Reservation{Name: "s3-8f2a", Identity: identity},
+		Workload: &healer.Workload{
+			Identity: identity, SpecDigest: "x", Observed: true, Replicas: 3, Existing: 3, Ready: 2, Updated: 3,
+			CurrentRevision: "1", NextRevision: "1",
+		},
+	}
+	for i, zone := range []string{"a", "b", "c"} {
+		name := "my-fleet-" + strconv.Itoa(i)
+		s.Members = append(s.Members, healer.Member{
+			Ordinal: i, Name: name, Claim: &healer.Claim{Identity: identity, Bound: true, Created: now.AddDate(0, -1, 0)},
+			Pod: &healer.Pod{
+				Ours: true, Controlled: true, Ready: true, Node: "node-" + zone, Zone: "us-east-1" + zone,
+				Created: now.AddDate(0, 0, -1), Transition: now.AddDate(0, 0, -1),
+			},
+		})
+	}
+	down := s.Members[1].Pod
+	down.Ready, down.Failed, down.Transition = false, true, since
+	down.Trouble = "container celld: CrashLoopBackOff: back-off 5m0s restarting failed container"
+
+	policy := healer.Policy{ReplacementDelay: healer.DefaultReplacementDelay}
+	d := healer.Decide(s, policy, now)
+	status := healer.StatusOf(s, &d, policy, &v1alpha1.FleetStatus{}, since)
+	text, err := yaml.Marshal(map[string]any{"status": status})
+	require.NoError(t, err)
+
+	_, block, ok := strings.Cut(read(t, operations), "```yaml\nstatus:\n")
+	require.True(t, ok, "the page shows a status")
+	block, _, _ = strings.Cut(block, "```")
+	require.True(t, matches("status:\n"+block, string(text)), "the status is\n%s", text)
+}
