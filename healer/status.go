@@ -12,8 +12,12 @@ import (
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
 )
 
-// maxMembers is the most that a status lists.
-const maxMembers = 100
+const (
+	// maxMembers is the most that a status lists.
+	maxMembers = 100
+	// maxMessage is the most that a condition says. The API server takes 32768 bytes and refuses the whole status beyond.
+	maxMessage = 4096
+)
 
 // StatusOf returns the status of a fleet: what was seen and decided, with the transition times of the conditions that did
 // not change taken from old. Equal arguments, whatever the time, give equal statuses unless a condition changed.
@@ -76,7 +80,7 @@ func conditions(s *Snapshot, d *Decision, old *v1alpha1.FleetStatus, now time.Ti
 }
 
 func condition(s *Snapshot, name string, is bool, reason, message string) metav1.Condition {
-	c := metav1.Condition{Type: name, Status: metav1.ConditionFalse, ObservedGeneration: s.Fleet.Generation, Reason: reason, Message: message}
+	c := metav1.Condition{Type: name, Status: metav1.ConditionFalse, ObservedGeneration: s.Fleet.Generation, Reason: reason, Message: cut(message, maxMessage)}
 	if is {
 		c.Status = metav1.ConditionTrue
 	}
@@ -113,7 +117,7 @@ func membersOf(s *Snapshot, p Policy) []v1alpha1.MemberStatus {
 		return out[:min(len(out), maxMembers)]
 	}
 	c := candidacy{}
-	if s.Workload != nil && !s.Fleet.Paused && !s.Fleet.Deleting {
+	if s.Workload != nil && s.Fleet.Persistent && !s.Fleet.Paused && !s.Fleet.Stopped && !s.Fleet.Deleting {
 		c = candidate(s, p)
 	}
 	current := len(s.Current())
@@ -150,9 +154,8 @@ func memberStatus(m *Member) v1alpha1.MemberStatus {
 	out.Since = at(pod.Transition)
 	switch {
 	case pod.Terminating:
-		out.State, out.Since = v1alpha1.MemberTerminating, at(pod.DeletedAt)
+		out.State, out.Since = v1alpha1.MemberTerminating, nil // the deletionTimestamp is when it should have ended
 		out.Message = describePods([]*Pod{pod})[2:]
-		out.Since = nil
 	case pod.Unschedulable != "":
 		out.State, out.Since, out.Message = v1alpha1.MemberUnschedulable, at(pod.UnscheduledSince), pod.Unschedulable
 	case pod.Ready:

@@ -130,7 +130,7 @@ func podValues(pod *corev1.Pod, identity, workloadUID string, zone func(node str
 			started := pod.Status.StartTime
 			p.Failed = !p.Ready && started != nil && at.Sub(started.Time) > 10*time.Second
 		case c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse && c.Reason == corev1.PodReasonUnschedulable && p.Node == "":
-			p.Unschedulable, p.UnscheduledSince = orElse(c.Message, "no reason given"), at
+			p.Unschedulable, p.UnscheduledSince = orElse(sentence(c.Message), "no reason given"), at
 		}
 	}
 	for _, c := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
@@ -190,9 +190,12 @@ func orElse(text, other string) string {
 // sentence joins what is not empty, and cuts what is long: a message goes into conditions and events.
 func sentence(parts ...string) string {
 	const limit = 300
-	text := strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), ": ")
-	if len(text) > limit {
-		text = strings.ToValidUTF8(text[:limit], "") + "..."
+	return cut(strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), ": "), limit)
+}
+
+func cut(text string, limit int) string {
+	if len(text) <= limit {
+		return text
 	}
-	return text
+	return strings.ToValidUTF8(text[:limit], "") + "..."
 }
