@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package healer
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fleetwright/fleetwright/api/v1alpha1"
+)
+
+func observed(m *Metrics, s *Snapshot, old *v1alpha1.FleetStatus, now time.Time) *v1alpha1.FleetStatus {
+	d := Decide(s, policy, now)
+	status := StatusOf(s, &d, policy, old, now)
+	m.observe(s, &d, &status, now)
+	return &status
+}
+
+func TestMetrics(t *testing.T) {
+	registry := prometheus.NewPedanticRegistry()
+	m := NewMetrics(registry, "v1.2.3")
+	request := Request{Kind: "PersistentFleet"}
+	request.Namespace, request.Name = "fleets", "my-fleet"
+
+	status := observed(m, healthy(), emptyStatus(), noon)
+	status = observed(m, healthy(target(4), workloadIs(func(w *Workload) { w.Ready = 2 }), noPod(1)), status, noon.Add(time.Minute))
+	require.Equal(t, []string{
+		"fleetwright_applied_members{my-fleet PersistentFleet fleets} 3",
+		"fleetwright_build_info{fleetwright-healer v1.2.3} 1",
+		"fleetwright_desired_members{my-fleet PersistentFleet fleets} 4",
+		"fleetwright_down_members{my-fleet PersistentFleet fleets} 1",
+		"fleetwright_fleet_since_seconds{my-fleet PersistentFleet fleets Provisioning WaitingForPlacement} 1.77262566e+09",
+		"fleetwright_ready_members{my-fleet PersistentFleet fleets} 2",
+	}, series(t, registry), "one phase and reason at a time")
+
+	due := &Decision{Rule: "replacement", Due: noon}
+	m.acted(request, due, "done", 300*time.Millisecond)
+	m.acted(request, due, "changed", 0)
+	m.acted(request, &Decision{Rule: "growth"}, "done", time.Hour)
+	m.waited(healthy(), v1alpha1.ReasonWaitingForPlacement, status, noon.Add(2*time.Minute))
+	m.waited(healthy(), v1alpha1.ReasonProvisioned, observed(m, healthy(), emptyStatus(), noon), noon.Add(time.Hour)) // was well
+	m.waited(healthy(), "", emptyStatus(), noon)                                                                      // is new
+	m.stale(request)
+	got := series(t, registry)
+	for _, want := range []string{
+		"fleetwright_action_delay_seconds{replacement} 1 in 0.3", // what was not due has no delay
+		"fleetwright_actions_total{my-fleet PersistentFleet fleets changed replacement} 1",
+		"fleetwright_actions_total{my-fleet PersistentFleet fleets done growth} 1",
+		"fleetwright_actions_total{my-fleet PersistentFleet fleets done replacement} 1",
+		"fleetwright_stale_views_total{my-fleet PersistentFleet fleets} 1",
+		"fleetwright_wait_seconds{WaitingForPlacement} 1 in 60",
+	} {
+		require.Contains(t, got, want)
+	}
+	require.Len(t, got, 12)
+
+	m.forget(request)
+	require.Equal(t, []string{
+		"fleetwright_action_delay_seconds{replacement} 1 in 0.3",
+		"fleetwright_build_info{fleetwright-healer v1.2.3} 1",
+		"fleetwright_wait_seconds{WaitingForPlacement} 1 in 60",
+	}, series(t, registry), "nothing of a fleet that is gone is left")
+}
+
+// series lists what a registry has, with the values of labels in the order of their names.
+func series(t *testing.T, registry prometheus.Gatherer) []string {
+	t.Helper()
+	families, err := registry.Gather()
+	require.NoError(t, err)
+	var out []string
+	for _, family := range families {
+		for _, metric := range family.GetMetric() {
+			var labels []string
+			for _, label := range metric.GetLabel() {
+				labels = append(labels, label.GetValue())
+			}
+			name := family.GetName() + "{" + strings.Join(labels, " ") + "} "
+			switch {
+			case metric.GetGauge() != nil:
+				out = append(out, name+fmt.Sprint(metric.GetGauge().GetValue()))
+			case metric.GetCounter() != nil:
+				out = append(out, name+fmt.Sprint(metric.GetCounter().GetValue()))
+			default:
+				out = append(out, name+fmt.Sprintf("%d in %v", metric.GetHistogram().GetSampleCount(), metric.GetHistogram().GetSampleSum()))
+			}
+		}
+	}
+	return out
+}
+
+// A healer without metrics works.
+func TestNoMetrics(t *testing.T) {
+	var m *Metrics
+	observed(m, healthy(), emptyStatus(), noon)
+	m.acted(Request{}, &Decision{}, "done", 0)
+	m.waited(healthy(), "x", emptyStatus(), noon)
+	m.stale(Request{})
+	m.forget(Request{})
+}
+
+// Every phase has a condition whose transition began it.
+func TestConditionOfPhase(t *testing.T) {
+	for name, s := range statuses() {
+		d := Decide(s, policy, noon)
+		status := StatusOf(s, &d, policy, emptyStatus(), noon)
+		found := false
+		for _, c := range status.Conditions {
+			found = found || c.Type == conditionOf(d.Phase)
+		}
+		require.True(t, found, name)
+	}
+}
