@@ -32,7 +32,7 @@ func NewMetrics(registry prometheus.Registerer, version string) *Metrics {
 		applied: gauge("applied_members", "Members that the workload is set to."),
 		ready:   gauge("ready_members", "Members that are Ready."),
 		down:    gauge("down_members", "Members whose Pod is missing, terminating or not Ready."),
-		reason: gauge("fleet_since_seconds", "Since when the fleet is in this phase for this reason, in seconds of Unix time.",
+		reason: gauge("fleet_since_seconds", "Since when the fleet is in this phase, in seconds of Unix time; the reason is the present one.",
 			"phase", "reason"),
 		actions: prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: "fleetwright", Name: "actions_total",
 			Help: "Actions by rule and outcome: done, changed (preconditions did not hold any more) or failed."},
@@ -40,7 +40,7 @@ func NewMetrics(registry prometheus.Registerer, version string) *Metrics {
 		delay: prometheus.NewHistogramVec(prometheus.HistogramOpts{Namespace: "fleetwright", Name: "action_delay_seconds",
 			Help: "From when an action was due to when it was done.", Buckets: []float64{.05, .1, .25, .5, 1, 2.5, 5, 10, 60, 600}}, []string{"rule"}),
 		waits: prometheus.NewHistogramVec(prometheus.HistogramOpts{Namespace: "fleetwright", Name: "wait_seconds",
-			Help: "How long fleets waited for a reason, once the wait ended.", Buckets: prometheus.ExponentialBuckets(1, 4, 9)}, []string{"reason"}),
+			Help: "How long phases other than Ready lasted that have ended, by their last reason.", Buckets: prometheus.ExponentialBuckets(1, 4, 9)}, []string{"reason"}),
 		staleViews: prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: "fleetwright", Name: "stale_views_total",
 			Help: "Looks at a fleet that were put off because the caches did not show the healer's own last write yet."}, fleetLabels),
 	}
@@ -61,6 +61,9 @@ func (m *Metrics) observe(s *Snapshot, d *Decision, status *v1alpha1.FleetStatus
 	m.applied.With(labels).Set(float64(status.AppliedReplicas))
 	m.ready.With(labels).Set(float64(status.ReadyReplicas))
 	m.down.With(labels).Set(float64(max(status.AppliedReplicas-status.ReadyReplicas, 0)))
+	for _, rule := range []string{"replacement", "lost-disk", "stuck-pod"} { // from zero, so that the first one is an increase
+		m.actions.WithLabelValues(rule, "done", s.Fleet.Kind, s.Fleet.Namespace, s.Fleet.Name).Add(0)
+	}
 	since := now
 	if c := meta.FindStatusCondition(status.Conditions, conditionOf(d.Phase)); c != nil {
 		since = c.LastTransitionTime.Time

@@ -30,6 +30,9 @@ func TestMetrics(t *testing.T) {
 	status := observed(m, healthy(), emptyStatus(), noon)
 	status = observed(m, healthy(target(4), workloadIs(func(w *Workload) { w.Ready = 2 }), noPod(1)), status, noon.Add(time.Minute))
 	require.Equal(t, []string{
+		"fleetwright_actions_total{my-fleet PersistentFleet fleets done lost-disk} 0",
+		"fleetwright_actions_total{my-fleet PersistentFleet fleets done replacement} 0",
+		"fleetwright_actions_total{my-fleet PersistentFleet fleets done stuck-pod} 0",
 		"fleetwright_applied_members{my-fleet PersistentFleet fleets} 3",
 		"fleetwright_build_info{fleetwright-healer v1.2.3} 1",
 		"fleetwright_desired_members{my-fleet PersistentFleet fleets} 4",
@@ -57,7 +60,7 @@ func TestMetrics(t *testing.T) {
 	} {
 		require.Contains(t, got, want)
 	}
-	require.Len(t, got, 12)
+	require.Len(t, got, 14)
 
 	m.forget(request)
 	require.Equal(t, []string{

@@ -37,7 +37,9 @@ func (h *Healer) publish(ctx context.Context, fleet v1alpha1.Fleet, s *Snapshot,
 	if before := reasonOf(old); before != d.Reason || old.Phase != d.Phase {
 		log.FromContext(ctx).Info("now "+string(d.Phase), "rule", d.Rule, "reason", d.Reason, "member", concerned(s, d, h.Policy),
 			"message", d.Message, "before", before)
-		h.Metrics.waited(s, before, old, now)
+		if old.Phase != d.Phase {
+			h.Metrics.waited(s, before, old, now)
+		}
 		if d.Action == nil && worthTelling(old, d) {
 			h.event(fleet, d.Rule, waitEvent(d))
 		}

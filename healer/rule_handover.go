@@ -54,13 +54,17 @@ func endHandover(s *Snapshot, m *Member, now time.Time) *Decision {
 		}
 		return d.act(Action{Verb: VerbFinishReplacement, Targets: targets, Event: event})
 	}
-	d.Message = fmt.Sprintf("aborting the replacement of %s: %s; its disk is kept", m.Name, why)
+	disk := "its disk is kept"
+	if m.Claim == nil || m.Claim.UID == h.ClaimUID && m.Claim.Terminating {
+		disk = "its disk was let go already"
+	}
+	d.Message = fmt.Sprintf("aborting the replacement of %s: %s; %s", m.Name, why, disk)
 	if s.Fleet.Deleting {
 		d.Phase, d.Reason = v1alpha1.PhaseDeleting, v1alpha1.ReasonDraining
 	}
 	return d.act(Action{
 		Verb: VerbAbortReplacement, Targets: []Ref{m.Pod.Ref},
-		Event: normal(EventReplacementAborted, fmt.Sprintf("aborted the replacement of %s: %s; its disk is kept", m.Name, why)),
+		Event: normal(EventReplacementAborted, fmt.Sprintf("aborted the replacement of %s: %s; %s", m.Name, why, disk)),
 	})
 }
 

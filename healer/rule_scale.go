@@ -71,7 +71,7 @@ func foreignClaim(s *Snapshot) *Decision {
 			continue
 		}
 		return blocked(v1alpha1.ReasonStorageIdentityConflict, fmt.Sprintf(
-			"claim %s is at the name of member %s, but its label %s is %q, not %q: move its data away and delete it, or label it if it is this fleet's",
+			"claim %s is at the name of member %s, but its label %s is %q, not %q: move its data away and delete it, or give it back to the fleet as docs/operations.md says",
 			c.Name, s.Members[i].Name, v1alpha1.LabelFleetUID, c.Identity, s.Fleet.Identity)).withRecheck()
 	}
 	return nil

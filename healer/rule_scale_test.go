@@ -82,7 +82,7 @@ func TestGrowth(t *testing.T) {
 		"foreign claim at a name to come": {
 			change: []change{target(5), kept(4), claim(4, func(c *Claim) { c.Identity = theirs })}, want: "growth: Blocked StorageIdentityConflict; next in 30s",
 			message: "claim data-my-fleet-4 is at the name of member my-fleet-4, but its label celld.eric.dev/fleet-uid is \"" + theirs + "\", not \"" + ours +
-				"\": move its data away and delete it, or label it if it is this fleet's",
+				"\": move its data away and delete it, or give it back to the fleet as docs/operations.md says",
 		},
 		"claim without the label":              {change: []change{target(4), kept(3), claim(3, func(c *Claim) { c.Identity = "" })}, want: "growth: Blocked StorageIdentityConflict; next in 30s"},
 		"a current member's claim is foreign":  {change: []change{target(4), claim(0, func(c *Claim) { c.Identity = theirs })}, want: "growth: Blocked StorageIdentityConflict; next in 30s"},

@@ -48,6 +48,7 @@ import (
 // +kubebuilder:rbac:groups=gateway.networking.k8s.io,resources=httproutes,verbs=list;watch
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
 // +kubebuilder:rbac:groups=coordination.k8s.io,namespace=fleetwright-system,resources=leases,verbs=get;create;update
+// +kubebuilder:rbac:groups="",namespace=fleetwright-system,resources=events,verbs=create;patch
 
 // AddToScheme registers every type that the healer reads or writes.
 func AddToScheme(scheme *runtime.Scheme) error {
