@@ -11,7 +11,7 @@ import (
 func manyFleets() map[string]*Snapshot {
 	return map[string]*Snapshot{
 		"ready":       fleetOf(100),
-		"replacement": fleetOf(100, down(99, tenMins)),
+		"replacement": fleetOf(100, down(99, fullDelay)),
 		"pending":     fleetOf(100, down(99, time.Minute)),
 		"growth":      fleetOf(50, target(100)),
 		"lost":        fleetOf(100, claim(99, func(c *Claim) { c.Bound, c.Lost = false, true })),

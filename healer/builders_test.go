@@ -20,9 +20,9 @@ import (
 var noon = time.Date(2026, time.March, 4, 12, 0, 0, 0, time.UTC)
 
 const (
-	ours    = "aaaaaaaa-0000-5000-8000-000000000001"
-	theirs  = "bbbbbbbb-0000-5000-8000-000000000002"
-	tenMins = 10 * time.Minute
+	ours      = "aaaaaaaa-0000-5000-8000-000000000001"
+	theirs    = "bbbbbbbb-0000-5000-8000-000000000002"
+	fullDelay = DefaultReplacementDelay
 )
 
 var policy = Policy{ReplacementDelay: DefaultReplacementDelay}
@@ -227,7 +227,7 @@ func decideAt(t require.TestingT, s *Snapshot, at time.Time) Decision {
 	return d
 }
 
-// summary is a decision in a line: RULE: ACTION; PHASE REASON; EVENT; due TIME ago; next in TIME.
+// summary is a decision in a line: RULE: ACTION; PHASE/REASON; EVENT; due TIME ago; next in TIME.
 func summary(d *Decision) string {
 	parts := []string{d.Rule + ":"}
 	event := ""
@@ -250,7 +250,7 @@ func summary(d *Decision) string {
 		}
 		parts[len(parts)-1] += ";"
 	}
-	text := strings.Join(parts, " ") + fmt.Sprintf(" %s %s", d.Phase, d.Reason) + event
+	text := strings.Join(parts, " ") + fmt.Sprintf(" %s/%s", d.Phase, d.Reason) + event
 	if !d.Due.IsZero() {
 		text += fmt.Sprintf("; due %s ago", noon.Sub(d.Due))
 	}

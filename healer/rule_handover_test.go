@@ -18,9 +18,9 @@ func TestHeldReplacement(t *testing.T) {
 		}
 	}
 	committed := held(Handover{ClaimUID: "data-my-fleet-1-uid", Committed: true})
-	finished := "held-replacement: FinishReplacement my-fleet-1 data-my-fleet-1; Provisioning ReplacingMember; ReplacementFinished; next in 2m30s"
-	released := "held-replacement: FinishReplacement my-fleet-1; Provisioning ReplacingMember; ReplacementFinished; next in 2m30s"
-	aborted := "held-replacement: AbortReplacement my-fleet-1; Provisioning ReplacingMember; ReplacementAborted"
+	finished := "held-replacement: FinishReplacement my-fleet-1 data-my-fleet-1; Provisioning/ReplacingMember; ReplacementFinished; next in 2m30s"
+	released := "held-replacement: FinishReplacement my-fleet-1; Provisioning/ReplacingMember; ReplacementFinished; next in 2m30s"
+	aborted := "held-replacement: AbortReplacement my-fleet-1; Provisioning/ReplacingMember; ReplacementAborted"
 	waking := "; next in 2m30s"
 	why := func(text string) string {
 		return "aborting the replacement of my-fleet-1: " + text + "; its disk is kept"
@@ -42,11 +42,11 @@ func TestHeldReplacement(t *testing.T) {
 		},
 		"committed, deleting": {
 			change: []change{committed, fleetIs(func(f *Fleet) { f.Deleting = true })},
-			want:   "held-replacement: AbortReplacement my-fleet-1; Deleting Draining; ReplacementAborted", message: why("the fleet is being deleted"),
+			want:   "held-replacement: AbortReplacement my-fleet-1; Deleting/Draining; ReplacementAborted", message: why("the fleet is being deleted"),
 		},
 		"committed, deleting by another's finalizer": {
 			change: []change{committed, fleetIs(func(f *Fleet) { f.Deleting, f.Finalizer = true, false })},
-			want:   "held-replacement: AbortReplacement my-fleet-1; Deleting Draining; ReplacementAborted",
+			want:   "held-replacement: AbortReplacement my-fleet-1; Deleting/Draining; ReplacementAborted",
 		},
 		"committed, stopped":            {change: []change{committed, fleetIs(func(f *Fleet) { f.Stopped = true })}, want: finished},
 		"committed, spec changed since": {change: []change{committed, workloadIs(func(w *Workload) { w.SpecDigest = "old" })}, want: finished},
@@ -81,8 +81,8 @@ func TestHeldReplacement(t *testing.T) {
 		"before the reservation":             {change: []change{held(Handover{}), func(s *Snapshot) { s.Reservation = nil }}, want: aborted + waking},
 		"of a removed member":                {change: []change{held(Handover{}), target(1), replicas(1)}, want: aborted + waking},
 		"of a removed member, committed":     {change: []change{committed, target(1), replicas(1)}, want: finished},
-		"without the fleet's finalizer":      {change: []change{committed, fleetIs(func(f *Fleet) { f.Finalizer = false })}, want: "finalizer: AddFinalizer my-fleet; Provisioning ReplacingMember" + waking},
-		"two at once: the first first":       {change: []change{committed, pod(2, func(p *Pod) { p.Handover = &Handover{} })}, want: finished},
-		"an Ordered fleet's (forged) record": {change: []change{ordered, pod(1, func(p *Pod) { p.Terminating, p.Handover = true, &Handover{"x", true} })}, want: "held-replacement: FinishReplacement my-fleet-1; Provisioning ReplacingMember; ReplacementFinished"},
+		"without the fleet's finalizer":      {change: []change{committed, fleetIs(func(f *Fleet) { f.Finalizer = false })}, want: "finalizer: AddFinalizer my-fleet; Provisioning/ReplacingMember" + waking},
+		"two at once: the first of them":     {change: []change{committed, pod(2, func(p *Pod) { p.Handover = &Handover{} })}, want: finished},
+		"an Ordered fleet's (forged) record": {change: []change{ordered, pod(1, func(p *Pod) { p.Terminating, p.Handover = true, &Handover{"x", true} })}, want: "held-replacement: FinishReplacement my-fleet-1; Provisioning/ReplacingMember; ReplacementFinished"},
 	})
 }

@@ -9,11 +9,11 @@ import (
 
 const (
 	oneDown     = "my-fleet-1 has not been ready since 2026-03-04T11:50:00Z"
-	replaceNow  = "replacement: Replace my-fleet-1 data-my-fleet-1; Provisioning ReplacingMember; MemberReplaced!; due 0s ago"
-	isDown      = "report: Provisioning ReplacementPending"
+	replaceNow  = "replacement: Replace my-fleet-1 data-my-fleet-1; Provisioning/ReplacingMember; MemberReplaced!; due 0s ago"
+	isDown      = "report: Provisioning/ReplacementPending"
 	tooYoung    = "its disk was made for this Pod, so another would fare no better"
 	nanosecond  = time.Nanosecond
-	almostTen   = tenMins - nanosecond
+	almostTen   = fullDelay - nanosecond
 	imageBroken = "container celld: ErrImagePull: no such image"
 )
 
@@ -21,7 +21,7 @@ const (
 func TestReplacement(t *testing.T) {
 	runRules(t, map[string]ruleCase{
 		"due to the nanosecond": {
-			change: []change{down(1, tenMins)}, want: replaceNow, message: oneDown + "; replacing it on a fresh disk",
+			change: []change{down(1, fullDelay)}, want: replaceNow, message: oneDown + "; replacing it on a fresh disk",
 		},
 		"a nanosecond before": {
 			change: []change{down(1, almostTen)}, want: isDown + "; next in 1ns",
@@ -32,36 +32,36 @@ func TestReplacement(t *testing.T) {
 		},
 		"long due": {
 			change: []change{down(1, 30*time.Minute)},
-			want:   "replacement: Replace my-fleet-1 data-my-fleet-1; Provisioning ReplacingMember; MemberReplaced!; due 20m0s ago",
+			want:   "replacement: Replace my-fleet-1 data-my-fleet-1; Provisioning/ReplacingMember; MemberReplaced!; due 20m0s ago",
 		},
 		"the first member": {
-			change: []change{down(0, tenMins)},
-			want:   "replacement: Replace my-fleet-0 data-my-fleet-0; Provisioning ReplacingMember; MemberReplaced!; due 0s ago",
+			change: []change{down(0, fullDelay)},
+			want:   "replacement: Replace my-fleet-0 data-my-fleet-0; Provisioning/ReplacingMember; MemberReplaced!; due 0s ago",
 		},
 		"the last of a hundred": {
-			base: fleetOf(100), change: []change{down(99, tenMins)},
-			want: "replacement: Replace my-fleet-99 data-my-fleet-99; Provisioning ReplacingMember; MemberReplaced!; due 0s ago",
+			base: fleetOf(100), change: []change{down(99, fullDelay)},
+			want: "replacement: Replace my-fleet-99 data-my-fleet-99; Provisioning/ReplacingMember; MemberReplaced!; due 0s ago",
 		},
 		"the only member": {
-			base: fleetOf(1), change: []change{down(0, tenMins)},
-			want: "replacement: Replace my-fleet-0 data-my-fleet-0; Provisioning ReplacingMember; MemberReplaced!; due 0s ago",
+			base: fleetOf(1), change: []change{down(0, fullDelay)},
+			want: "replacement: Replace my-fleet-0 data-my-fleet-0; Provisioning/ReplacingMember; MemberReplaced!; due 0s ago",
 		},
 		"crash loop": {
-			change:  []change{down(1, tenMins), pod(1, func(p *Pod) { p.Trouble = "container celld: CrashLoopBackOff" })},
+			change:  []change{down(1, fullDelay), pod(1, func(p *Pod) { p.Trouble = "container celld: CrashLoopBackOff" })},
 			want:    replaceNow,
 			message: oneDown + " (container celld: CrashLoopBackOff); replacing it on a fresh disk",
 		},
 		"unschedulable, alone": {
-			change:  []change{unscheduled(1, tenMins)},
+			change:  []change{unscheduled(1, fullDelay)},
 			want:    replaceNow,
 			message: oneDown + " (the scheduler: 0/3 nodes are available); replacing it on a fresh disk",
 		},
-		"not yet seen by the scheduler for ten minutes": {change: []change{pending(1, tenMins)}, want: replaceNow},
+		"not yet seen by the scheduler for ten minutes": {change: []change{pending(1, fullDelay)}, want: replaceNow},
 		"others ready for exactly five minutes": {
-			change: []change{down(1, tenMins), readySince(0, settledAfter), readySince(2, settledAfter)}, want: replaceNow,
+			change: []change{down(1, fullDelay), readySince(0, settledAfter), readySince(2, settledAfter)}, want: replaceNow,
 		},
 		"an other ready for a nanosecond less": {
-			change: []change{down(1, tenMins), readySince(2, settledAfter-nanosecond)}, want: isDown + "; next in 1ns",
+			change: []change{down(1, fullDelay), readySince(2, settledAfter-nanosecond)}, want: isDown + "; next in 1ns",
 		},
 		"due once the youngest other has settled": {
 			change: []change{down(1, time.Hour), readySince(0, 4*time.Minute), readySince(2, time.Minute)},
@@ -71,20 +71,20 @@ func TestReplacement(t *testing.T) {
 		},
 		"due from when the youngest other settled": {
 			change: []change{down(1, time.Hour), readySince(2, 6*time.Minute)},
-			want:   "replacement: Replace my-fleet-1 data-my-fleet-1; Provisioning ReplacingMember; MemberReplaced!; due 1m0s ago",
+			want:   "replacement: Replace my-fleet-1 data-my-fleet-1; Provisioning/ReplacingMember; MemberReplaced!; due 1m0s ago",
 		},
 		"a disk a nanosecond more than a minute older than its Pod": {
-			change: []change{down(1, tenMins), claim(1, func(c *Claim) { c.Created = noon.Add(-time.Hour - time.Minute - nanosecond) })},
+			change: []change{down(1, fullDelay), claim(1, func(c *Claim) { c.Created = noon.Add(-time.Hour - time.Minute - nanosecond) })},
 			want:   replaceNow,
 		},
-		"a member to be removed soon": {change: []change{target(2), down(1, tenMins)}, want: replaceNow},
-		"before growth":               {change: []change{target(5), down(1, tenMins)}, want: replaceNow},
+		"a member to be removed soon": {change: []change{target(2), down(1, fullDelay)}, want: replaceNow},
+		"before growth":               {change: []change{target(5), down(1, fullDelay)}, want: replaceNow},
 		"during a rollout": {
-			change: []change{down(1, tenMins), workloadIs(func(w *Workload) { w.NextRevision, w.Updated = "rev-2", 1 })}, want: replaceNow,
+			change: []change{down(1, fullDelay), workloadIs(func(w *Workload) { w.NextRevision, w.Updated = "rev-2", 1 })}, want: replaceNow,
 		},
 		"the finalizer first": {
-			change: []change{down(1, tenMins), fleetIs(func(f *Fleet) { f.Finalizer = false })},
-			want:   "finalizer: AddFinalizer my-fleet; Provisioning ReplacingMember",
+			change: []change{down(1, fullDelay), fleetIs(func(f *Fleet) { f.Finalizer = false })},
+			want:   "finalizer: AddFinalizer my-fleet; Provisioning/ReplacingMember",
 		},
 	})
 }
@@ -104,14 +104,14 @@ func TestNoReplacement(t *testing.T) {
 		down(0, long))
 	add("another missing", pending("; not replaced while my-fleet-2 is also down"), noPod(2))
 	add("another terminating", ruleCase{want: isDown + "; next in 1m59s"}, ending(2, time.Second))
-	add("another without the label", ruleCase{want: "report: Blocked InfrastructureBlocked; next in 30s"}, pod(2, func(p *Pod) { p.Ours = false }))
-	add("another unschedulable", ruleCase{want: "report: Blocked MemberUnschedulable", message: "my-fleet-2 has not been scheduled since " +
+	add("another without the label", ruleCase{want: "report: Blocked/InfrastructureBlocked; next in 30s"}, pod(2, func(p *Pod) { p.Ours = false }))
+	add("another unschedulable", ruleCase{want: "report: Blocked/MemberUnschedulable", message: "my-fleet-2 has not been scheduled since " +
 		"2026-03-04T10:00:00Z: 0/3 nodes are available; not replaced while my-fleet-1 is also down"}, unscheduled(2, long))
 	add("another pending", pending("; not replaced while my-fleet-2 is also down"), func(s *Snapshot) { s.Members[2].Pod.Ready, s.Members[2].Pod.Node = false, "" })
 	add("all down", ruleCase{want: isDown}, down(0, long), down(2, long))
-	add("Pod missing", ruleCase{want: "report: Provisioning Provisioning", message: "waiting for Pod my-fleet-1 to be made"}, noPod(1))
-	add("Pod terminating", ruleCase{want: "report: Provisioning Provisioning; next in 1m0s"}, ending(1, time.Minute))
-	add("Pod without the label", ruleCase{want: "report: Blocked InfrastructureBlocked; next in 30s",
+	add("Pod missing", ruleCase{want: "report: Provisioning/Provisioning", message: "waiting for Pod my-fleet-1 to be made"}, noPod(1))
+	add("Pod terminating", ruleCase{want: "report: Provisioning/Provisioning; next in 1m0s"}, ending(1, time.Minute))
+	add("Pod without the label", ruleCase{want: "report: Blocked/InfrastructureBlocked; next in 30s",
 		message: "Pod my-fleet-1 has not the label celld.eric.dev/fleet-uid: " + ours + ", so the StatefulSet cannot manage it; put the label back"},
 		pod(1, func(p *Pod) { p.Ours = false }))
 	add("Pod of another controller", pending("; Pod my-fleet-1 is not controlled by the fleet's StatefulSet under its label"),
@@ -119,32 +119,32 @@ func TestNoReplacement(t *testing.T) {
 	add("Pod of nobody", pending("; Pod my-fleet-1 is not controlled by the fleet's StatefulSet under its label"),
 		pod(1, func(p *Pod) { p.Controlled, p.Ownerless = false, true }))
 	add("no claim", pending("; it has no claim"), noClaim(1))
-	add("foreign claim", ruleCase{want: "report: Blocked StorageIdentityConflict; next in 30s"}, claim(1, func(c *Claim) { c.Identity = theirs }))
-	add("claim without the label", ruleCase{want: "report: Blocked StorageIdentityConflict; next in 30s"}, claim(1, func(c *Claim) { c.Identity = "" }))
+	add("foreign claim", ruleCase{want: "report: Blocked/StorageIdentityConflict; next in 30s"}, claim(1, func(c *Claim) { c.Identity = theirs }))
+	add("claim without the label", ruleCase{want: "report: Blocked/StorageIdentityConflict; next in 30s"}, claim(1, func(c *Claim) { c.Identity = "" }))
 	add("claim pending", pending("; claim data-my-fleet-1 is not bound"), claim(1, func(c *Claim) { c.Bound = false }))
 	add("disk made for this Pod", pending("; "+tooYoung), claim(1, func(c *Claim) { c.Created = noon.Add(-time.Hour) }))
 	add("disk a minute older", pending("; "+tooYoung), claim(1, func(c *Claim) { c.Created = noon.Add(-time.Hour - time.Minute) }))
 	add("disk younger than the Pod", pending("; "+tooYoung), claim(1, func(c *Claim) { c.Created = noon }))
-	add("image", ruleCase{want: "report: Blocked InfrastructureBlocked", message: "my-fleet-1 has not been ready since 2026-03-04T11:00:00Z (" +
+	add("image", ruleCase{want: "report: Blocked/InfrastructureBlocked", message: "my-fleet-1 has not been ready since 2026-03-04T11:00:00Z (" +
 		imageBroken + "); a fresh disk does not help a container that waits on its image or configuration"},
 		pod(1, func(p *Pod) { p.ImageWait = imageBroken }))
-	add("paused", ruleCase{want: "paused: Paused MaintenancePaused"}, fleetIs(func(f *Fleet) { f.Paused = true }))
-	add("invalid", ruleCase{want: "invalid: Blocked InvalidConfiguration", message: "spec.replicas: Required value"},
+	add("paused", ruleCase{want: "paused: Paused/MaintenancePaused"}, fleetIs(func(f *Fleet) { f.Paused = true }))
+	add("invalid", ruleCase{want: "invalid: Blocked/InvalidConfiguration", message: "spec.replicas: Required value"},
 		fleetIs(func(f *Fleet) { f.Invalid = "spec.replicas: Required value" }))
-	add("foreign bucket", ruleCase{want: "reservation: Blocked StorageScopeConflict"}, func(s *Snapshot) { s.Reservation.Identity = theirs })
-	add("not rendered from this spec", ruleCase{want: "not-caught-up: Provisioning SpecNotSynced"}, workloadIs(func(w *Workload) { w.SpecDigest = "old" }))
-	add("controller has not seen the template", ruleCase{want: "not-caught-up: Provisioning SpecNotSynced"}, workloadIs(func(w *Workload) { w.Observed = false }))
-	add("StatefulSet with an owner", ruleCase{want: "workload: Blocked InfrastructureBlocked"}, workloadIs(func(w *Workload) { w.Owned = true }))
-	add("StatefulSet going", ruleCase{want: "workload: Blocked InfrastructureBlocked"}, workloadIs(func(w *Workload) { w.Terminating = true }))
-	add("StatefulSet gone", ruleCase{want: "workload: Provisioning StatefulSetMissing"}, func(s *Snapshot) { s.Workload = nil })
-	add("temporary disks", ruleCase{want: "report: Provisioning Provisioning"}, ordered)
+	add("foreign bucket", ruleCase{want: "reservation: Blocked/StorageScopeConflict"}, func(s *Snapshot) { s.Reservation.Identity = theirs })
+	add("not rendered from this spec", ruleCase{want: "not-caught-up: Provisioning/SpecNotSynced"}, workloadIs(func(w *Workload) { w.SpecDigest = "old" }))
+	add("controller has not seen the template", ruleCase{want: "not-caught-up: Provisioning/SpecNotSynced"}, workloadIs(func(w *Workload) { w.Observed = false }))
+	add("StatefulSet with an owner", ruleCase{want: "workload: Blocked/InfrastructureBlocked"}, workloadIs(func(w *Workload) { w.Owned = true }))
+	add("StatefulSet going", ruleCase{want: "workload: Blocked/InfrastructureBlocked"}, workloadIs(func(w *Workload) { w.Terminating = true }))
+	add("StatefulSet gone", ruleCase{want: "workload: Provisioning/StatefulSetMissing"}, func(s *Snapshot) { s.Workload = nil })
+	add("temporary disks", ruleCase{want: "report: Provisioning/Provisioning"}, ordered)
 	runRules(t, cases)
 }
 
 // Rule 7.
 func TestLostDisk(t *testing.T) {
 	lost := func(i int) change { return claim(i, func(c *Claim) { c.Lost, c.Bound = true, false }) }
-	replaced := "lost-disk: Replace my-fleet-1 data-my-fleet-1; Provisioning ReplacingMember; MemberDiskLost!"
+	replaced := "lost-disk: Replace my-fleet-1 data-my-fleet-1; Provisioning/ReplacingMember; MemberDiskLost!"
 	runRules(t, map[string]ruleCase{
 		"at once, Ready": {
 			change: []change{lost(1)}, want: replaced, message: "the volume of claim data-my-fleet-1 is gone; replacing my-fleet-1 on a fresh disk",
@@ -156,55 +156,55 @@ func TestLostDisk(t *testing.T) {
 		"another unschedulable is decided":  {change: []change{lost(1), unscheduled(2, 0)}, want: replaced + "; next in 10m0s"},
 		"whatever the age of the disk":      {change: []change{lost(1), claim(1, func(c *Claim) { c.Created = noon })}, want: replaced},
 		"whatever the image":                {change: []change{lost(1), pod(1, func(p *Pod) { p.Ready, p.ImageWait = false, imageBroken })}, want: replaced},
-		"two lost: the first first":         {change: []change{lost(1), lost(2)}, want: replaced},
+		"two lost: the first of them":       {change: []change{lost(1), lost(2)}, want: replaced},
 		"before a member that is due":       {base: fleetOf(4), change: []change{lost(1), down(0, time.Hour)}, want: replaced},
 		"another pending":                   {change: []change{lost(1), pending(2, 0)}, want: isDown + "; next in 10m0s"},
-		"another terminating":               {change: []change{lost(1), ending(2, 0)}, want: "report: Provisioning Provisioning; next in 2m0s"},
-		"another missing":                   {change: []change{lost(1), noPod(2)}, want: "report: Provisioning Provisioning"},
-		"its Pod missing":                   {change: []change{lost(1), noPod(1)}, want: "report: Provisioning Provisioning"},
-		"its Pod terminating":               {change: []change{lost(1), ending(1, 0)}, want: "report: Provisioning Provisioning; next in 2m0s"},
-		"its claim terminating":             {change: []change{lost(1), claim(1, func(c *Claim) { c.Terminating = true }), noPod(1)}, want: "report: Provisioning Provisioning"},
-		"its claim foreign":                 {change: []change{lost(1), claim(1, func(c *Claim) { c.Identity = theirs })}, want: "report: Blocked StorageIdentityConflict; next in 30s"},
-		"its Pod foreign":                   {change: []change{lost(1), pod(1, func(p *Pod) { p.Ours = false })}, want: "report: Blocked InfrastructureBlocked; next in 30s"},
-		"its Pod controlled by another":     {change: []change{lost(1), pod(1, func(p *Pod) { p.Controlled = false })}, want: "report: Ready Provisioned"},
-		"a removed member's":                {change: []change{lost(2), target(2), replicas(2)}, want: "report: Ready Provisioned"},
-		"paused":                            {change: []change{lost(1), fleetIs(func(f *Fleet) { f.Paused = true })}, want: "paused: Paused MaintenancePaused"},
-		"not rendered from this spec":       {change: []change{lost(1), workloadIs(func(w *Workload) { w.SpecDigest = "" })}, want: "not-caught-up: Provisioning SpecNotSynced"},
-		"an interrupted hand-over is first": {change: []change{lost(1), pod(2, func(p *Pod) { p.Handover = &Handover{} })}, want: "held-replacement: AbortReplacement my-fleet-2; Provisioning ReplacingMember; ReplacementAborted"},
+		"another terminating":               {change: []change{lost(1), ending(2, 0)}, want: "report: Provisioning/Provisioning; next in 2m0s"},
+		"another missing":                   {change: []change{lost(1), noPod(2)}, want: "report: Provisioning/Provisioning"},
+		"its Pod missing":                   {change: []change{lost(1), noPod(1)}, want: "report: Provisioning/Provisioning"},
+		"its Pod terminating":               {change: []change{lost(1), ending(1, 0)}, want: "report: Provisioning/Provisioning; next in 2m0s"},
+		"its claim terminating":             {change: []change{lost(1), claim(1, func(c *Claim) { c.Terminating = true }), noPod(1)}, want: "report: Provisioning/Provisioning"},
+		"its claim foreign":                 {change: []change{lost(1), claim(1, func(c *Claim) { c.Identity = theirs })}, want: "report: Blocked/StorageIdentityConflict; next in 30s"},
+		"its Pod foreign":                   {change: []change{lost(1), pod(1, func(p *Pod) { p.Ours = false })}, want: "report: Blocked/InfrastructureBlocked; next in 30s"},
+		"its Pod controlled by another":     {change: []change{lost(1), pod(1, func(p *Pod) { p.Controlled = false })}, want: "report: Ready/Provisioned"},
+		"a removed member's":                {change: []change{lost(2), target(2), replicas(2)}, want: "report: Ready/Provisioned"},
+		"paused":                            {change: []change{lost(1), fleetIs(func(f *Fleet) { f.Paused = true })}, want: "paused: Paused/MaintenancePaused"},
+		"not rendered from this spec":       {change: []change{lost(1), workloadIs(func(w *Workload) { w.SpecDigest = "" })}, want: "not-caught-up: Provisioning/SpecNotSynced"},
+		"an interrupted hand-over is first": {change: []change{lost(1), pod(2, func(p *Pod) { p.Handover = &Handover{} })}, want: "held-replacement: AbortReplacement my-fleet-2; Provisioning/ReplacingMember; ReplacementAborted"},
 	})
 }
 
 // Rule 6, with every other member Ready for five minutes: deleting the Pod ends the disk.
 func TestClaimTerminating(t *testing.T) {
 	going := func(i int) change { return claim(i, func(c *Claim) { c.Terminating = true }) }
-	restarted := "claim-terminating: DeletePod my-fleet-1; Provisioning ReplacingMember; MemberReleased!"
+	restarted := "claim-terminating: DeletePod my-fleet-1; Provisioning/ReplacingMember; MemberReleased!"
 	runRules(t, map[string]ruleCase{
 		"Ready member": {
 			change: []change{going(1)}, want: restarted,
 			message: "claim data-my-fleet-1 is being deleted; restarting my-fleet-1 so that it can go and a fresh disk take its place",
 		},
-		"member down":                 {change: []change{going(1), down(1, 0)}, want: restarted},
-		"two claims: the first first": {change: []change{going(1), going(2)}, want: restarted},
-		"others ready exactly five":   {change: []change{going(1), readySince(0, settledAfter)}, want: restarted},
-		"an other a nanosecond less": {change: []change{going(1), readySince(0, settledAfter-nanosecond)}, want: "report: Ready Provisioned; next in 1ns",
+		"member down":                   {change: []change{going(1), down(1, 0)}, want: restarted},
+		"two claims: the first of them": {change: []change{going(1), going(2)}, want: restarted},
+		"others ready exactly five":     {change: []change{going(1), readySince(0, settledAfter)}, want: restarted},
+		"an other a nanosecond less": {change: []change{going(1), readySince(0, settledAfter-nanosecond)}, want: "report: Ready/Provisioned; next in 1ns",
 			message: "3 of 3 members are ready; claim data-my-fleet-1 is being deleted, and my-fleet-1 is restarted on a fresh disk at 2026-03-04T12:00:00Z"},
-		"an other down":                   {change: []change{going(1), down(0, time.Hour)}, want: "replacement: Replace my-fleet-0 data-my-fleet-0; Provisioning ReplacingMember; MemberReplaced!; due 50m0s ago"},
+		"an other down":                   {change: []change{going(1), down(0, time.Hour)}, want: "replacement: Replace my-fleet-0 data-my-fleet-0; Provisioning/ReplacingMember; MemberReplaced!; due 50m0s ago"},
 		"an other just down":              {change: []change{going(1), down(0, 0)}, want: isDown + "; next in 10m0s"},
-		"an other missing":                {change: []change{going(1), noPod(0)}, want: "report: Provisioning Provisioning"},
-		"an other terminating":            {change: []change{going(1), ending(0, 0)}, want: "report: Provisioning Provisioning; next in 2m0s"},
+		"an other missing":                {change: []change{going(1), noPod(0)}, want: "report: Provisioning/Provisioning"},
+		"an other terminating":            {change: []change{going(1), ending(0, 0)}, want: "report: Provisioning/Provisioning; next in 2m0s"},
 		"an other pending":                {change: []change{going(1), pending(0, 0)}, want: isDown + "; next in 10m0s"},
-		"its Pod terminating":             {change: []change{going(1), ending(1, 0)}, want: "report: Provisioning Provisioning; next in 2m0s"},
-		"its Pod on no node":              {change: []change{going(1), unscheduled(1, 0)}, want: "report: Provisioning WaitingForPlacement; next in 10m0s"},
-		"its Pod missing":                 {change: []change{going(1), noPod(1)}, want: "report: Provisioning Provisioning"},
-		"its Pod foreign":                 {change: []change{going(1), pod(1, func(p *Pod) { p.Ours = false })}, want: "report: Blocked InfrastructureBlocked; next in 30s"},
-		"its Pod controlled by another":   {change: []change{going(1), pod(1, func(p *Pod) { p.Controlled = false })}, want: "report: Ready Provisioned"},
-		"its claim foreign":               {change: []change{going(1), claim(1, func(c *Claim) { c.Identity = theirs })}, want: "report: Blocked StorageIdentityConflict; next in 30s"},
-		"a removed member's claim":        {change: []change{going(2), target(2), replicas(2)}, want: "report: Ready Provisioned"},
-		"paused":                          {change: []change{going(1), fleetIs(func(f *Fleet) { f.Paused = true })}, want: "paused: Paused MaintenancePaused"},
-		"not rendered from this spec":     {change: []change{going(1), workloadIs(func(w *Workload) { w.Observed = false })}, want: "not-caught-up: Provisioning SpecNotSynced"},
-		"stopped: the Pods go anyhow":     {change: []change{going(1), fleetIs(func(f *Fleet) { f.Stopped = true })}, want: "stopped: Scale my-fleet to 0; Stopped Draining; Stopped"},
-		"the fleet's only member":         {base: fleetOf(1), change: []change{claim(0, func(c *Claim) { c.Terminating = true })}, want: "claim-terminating: DeletePod my-fleet-0; Provisioning ReplacingMember; MemberReleased!"},
-		"not replaced a second time":      {change: []change{going(1), unscheduled(1, time.Hour)}, want: "report: Blocked MemberUnschedulable"},
+		"its Pod terminating":             {change: []change{going(1), ending(1, 0)}, want: "report: Provisioning/Provisioning; next in 2m0s"},
+		"its Pod on no node":              {change: []change{going(1), unscheduled(1, 0)}, want: "report: Provisioning/WaitingForPlacement; next in 10m0s"},
+		"its Pod missing":                 {change: []change{going(1), noPod(1)}, want: "report: Provisioning/Provisioning"},
+		"its Pod foreign":                 {change: []change{going(1), pod(1, func(p *Pod) { p.Ours = false })}, want: "report: Blocked/InfrastructureBlocked; next in 30s"},
+		"its Pod controlled by another":   {change: []change{going(1), pod(1, func(p *Pod) { p.Controlled = false })}, want: "report: Ready/Provisioned"},
+		"its claim foreign":               {change: []change{going(1), claim(1, func(c *Claim) { c.Identity = theirs })}, want: "report: Blocked/StorageIdentityConflict; next in 30s"},
+		"a removed member's claim":        {change: []change{going(2), target(2), replicas(2)}, want: "report: Ready/Provisioned"},
+		"paused":                          {change: []change{going(1), fleetIs(func(f *Fleet) { f.Paused = true })}, want: "paused: Paused/MaintenancePaused"},
+		"not rendered from this spec":     {change: []change{going(1), workloadIs(func(w *Workload) { w.Observed = false })}, want: "not-caught-up: Provisioning/SpecNotSynced"},
+		"stopped: the Pods go anyhow":     {change: []change{going(1), fleetIs(func(f *Fleet) { f.Stopped = true })}, want: "stopped: Scale my-fleet to 0; Stopped/Draining; Stopped"},
+		"the fleet's only member":         {base: fleetOf(1), change: []change{claim(0, func(c *Claim) { c.Terminating = true })}, want: "claim-terminating: DeletePod my-fleet-0; Provisioning/ReplacingMember; MemberReleased!"},
+		"not replaced a second time":      {change: []change{going(1), unscheduled(1, time.Hour)}, want: "report: Blocked/MemberUnschedulable"},
 		"lost as well: the claim goes on": {change: []change{going(1), claim(1, func(c *Claim) { c.Lost = true })}, want: restarted},
 	})
 }

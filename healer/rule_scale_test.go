@@ -9,8 +9,8 @@ import (
 
 // Rule 9: one member at a time, the last, when the StatefulSet is rolled out.
 func TestContraction(t *testing.T) {
-	waits := "contraction: Provisioning RollingOut"
-	removes := "contraction: Scale my-fleet to 2; Provisioning Provisioning; Scaled"
+	waits := "contraction: Provisioning/RollingOut"
+	removes := "contraction: Scale my-fleet to 2; Provisioning/Provisioning; Scaled"
 	waiting := func(exist, ready, updated string) string {
 		return "waiting for all 3 members to be ready on the current template (" + exist + " exist, " + ready + " are ready, " + updated +
 			" updated) before removing my-fleet-2"
@@ -20,10 +20,10 @@ func TestContraction(t *testing.T) {
 			change: []change{target(2)}, want: removes, message: "removing my-fleet-2, 2 of 3 members stay; its claim is kept",
 		},
 		"several: one at a time": {change: []change{target(1)}, want: removes},
-		"a hundred to one":       {base: fleetOf(100), change: []change{target(1)}, want: "contraction: Scale my-fleet to 99; Provisioning Provisioning; Scaled"},
+		"a hundred to one":       {base: fleetOf(100), change: []change{target(1)}, want: "contraction: Scale my-fleet to 99; Provisioning/Provisioning; Scaled"},
 		"nobody asked for":       {change: []change{target(0)}, want: removes},
-		"two members to one":     {base: fleetOf(2), change: []change{target(1)}, want: "contraction: Scale my-fleet to 1; Provisioning Provisioning; Scaled"},
-		"as many as asked for":   {want: "report: Ready Provisioned", message: "3 of 3 members are ready"},
+		"two members to one":     {base: fleetOf(2), change: []change{target(1)}, want: "contraction: Scale my-fleet to 1; Provisioning/Provisioning; Scaled"},
+		"as many as asked for":   {want: "report: Ready/Provisioned", message: "3 of 3 members are ready"},
 		"members are missing": {
 			change: []change{target(2), workloadIs(func(w *Workload) { w.Existing, w.Ready = 2, 2 })}, want: waits, message: waiting("2", "2", "3"),
 		},
@@ -31,9 +31,9 @@ func TestContraction(t *testing.T) {
 		"one is not ready":            {change: []change{target(2), workloadIs(func(w *Workload) { w.Ready = 2 })}, want: waits, message: waiting("3", "2", "3")},
 		"one is not updated":          {change: []change{target(2), workloadIs(func(w *Workload) { w.Updated = 2 })}, want: waits, message: waiting("3", "3", "2")},
 		"revisions differ":            {change: []change{target(2), workloadIs(func(w *Workload) { w.NextRevision = "rev-2" })}, want: waits},
-		"not rendered from this spec": {change: []change{target(2), workloadIs(func(w *Workload) { w.SpecDigest = "" })}, want: "not-caught-up: Provisioning SpecNotSynced"},
-		"not seen by its controller":  {change: []change{target(2), workloadIs(func(w *Workload) { w.Observed = false })}, want: "not-caught-up: Provisioning SpecNotSynced"},
-		"paused":                      {change: []change{target(2), fleetIs(func(f *Fleet) { f.Paused = true })}, want: "paused: Paused MaintenancePaused"},
+		"not rendered from this spec": {change: []change{target(2), workloadIs(func(w *Workload) { w.SpecDigest = "" })}, want: "not-caught-up: Provisioning/SpecNotSynced"},
+		"not seen by its controller":  {change: []change{target(2), workloadIs(func(w *Workload) { w.Observed = false })}, want: "not-caught-up: Provisioning/SpecNotSynced"},
+		"paused":                      {change: []change{target(2), fleetIs(func(f *Fleet) { f.Paused = true })}, want: "paused: Paused/MaintenancePaused"},
 		"a Deployment": {
 			change: []change{deployment, target(2)}, want: removes, message: "removing the last member, 2 of 3 members stay",
 		},
@@ -44,8 +44,8 @@ func TestContraction(t *testing.T) {
 
 // Rule 10: runs of consecutive ordinals on kept or on fresh disks, once every member is decided.
 func TestGrowth(t *testing.T) {
-	to := func(n string) string { return "growth: Scale my-fleet to " + n + "; Provisioning Provisioning; Scaled" }
-	waits := "growth: Provisioning WaitingForPlacement"
+	to := func(n string) string { return "growth: Scale my-fleet to " + n + "; Provisioning/Provisioning; Scaled" }
+	waits := "growth: Provisioning/WaitingForPlacement"
 	runRules(t, map[string]ruleCase{
 		"one fresh":     {change: []change{target(4)}, want: to("4"), message: "adding member my-fleet-3 on a fresh disk"},
 		"several fresh": {change: []change{target(5)}, want: to("5"), message: "adding members my-fleet-3 to my-fleet-4 on fresh disks"},
@@ -80,16 +80,16 @@ func TestGrowth(t *testing.T) {
 		"a member down":          {change: []change{target(4), down(1, 0)}, want: to("4") + "; next in 10m0s"},
 		"while a template rolls": {change: []change{target(4), workloadIs(func(w *Workload) { w.NextRevision, w.Updated = "rev-2", 1 })}, want: to("4")},
 		"foreign claim at a name to come": {
-			change: []change{target(5), kept(4), claim(4, func(c *Claim) { c.Identity = theirs })}, want: "growth: Blocked StorageIdentityConflict; next in 30s",
+			change: []change{target(5), kept(4), claim(4, func(c *Claim) { c.Identity = theirs })}, want: "growth: Blocked/StorageIdentityConflict; next in 30s",
 			message: "claim data-my-fleet-4 is at the name of member my-fleet-4, but its label celld.eric.dev/fleet-uid is \"" + theirs + "\", not \"" + ours +
 				"\": move its data away and delete it, or give it back to the fleet as docs/operations.md says",
 		},
-		"claim without the label":              {change: []change{target(4), kept(3), claim(3, func(c *Claim) { c.Identity = "" })}, want: "growth: Blocked StorageIdentityConflict; next in 30s"},
-		"a current member's claim is foreign":  {change: []change{target(4), claim(0, func(c *Claim) { c.Identity = theirs })}, want: "growth: Blocked StorageIdentityConflict; next in 30s"},
-		"a claim beyond the target is foreign": {change: []change{replicas(2), kept(2), claim(2, func(c *Claim) { c.Identity = theirs }), target(2)}, want: "report: Ready Provisioned"},
-		"paused":                               {change: []change{target(4), fleetIs(func(f *Fleet) { f.Paused = true })}, want: "paused: Paused MaintenancePaused"},
-		"not rendered from this spec":          {change: []change{target(4), workloadIs(func(w *Workload) { w.SpecDigest = "" })}, want: "not-caught-up: Provisioning SpecNotSynced"},
-		"not seen by its controller":           {change: []change{target(4), workloadIs(func(w *Workload) { w.Observed = false })}, want: "not-caught-up: Provisioning SpecNotSynced"},
+		"claim without the label":              {change: []change{target(4), kept(3), claim(3, func(c *Claim) { c.Identity = "" })}, want: "growth: Blocked/StorageIdentityConflict; next in 30s"},
+		"a current member's claim is foreign":  {change: []change{target(4), claim(0, func(c *Claim) { c.Identity = theirs })}, want: "growth: Blocked/StorageIdentityConflict; next in 30s"},
+		"a claim beyond the target is foreign": {change: []change{replicas(2), kept(2), claim(2, func(c *Claim) { c.Identity = theirs }), target(2)}, want: "report: Ready/Provisioned"},
+		"paused":                               {change: []change{target(4), fleetIs(func(f *Fleet) { f.Paused = true })}, want: "paused: Paused/MaintenancePaused"},
+		"not rendered from this spec":          {change: []change{target(4), workloadIs(func(w *Workload) { w.SpecDigest = "" })}, want: "not-caught-up: Provisioning/SpecNotSynced"},
+		"not seen by its controller":           {change: []change{target(4), workloadIs(func(w *Workload) { w.Observed = false })}, want: "not-caught-up: Provisioning/SpecNotSynced"},
 		"a Deployment in one step":             {change: []change{deployment, target(9)}, want: to("9"), message: "adding 6 members"},
 		"an Ordered fleet in one step":         {change: []change{ordered, target(9), noPod(1)}, want: to("9"), message: "adding members my-fleet-3 to my-fleet-8"},
 	})
@@ -108,9 +108,9 @@ func TestGrowthPrerequisites(t *testing.T) {
 			s.Prerequisites[at] = p
 		}
 	}
-	missing, blocked := "growth: Provisioning PrerequisitesMissing; next in 30s", "growth: Blocked InfrastructureBlocked; next in 30s"
+	missing, blocked := "growth: Provisioning/PrerequisitesMissing; next in 30s", "growth: Blocked/InfrastructureBlocked; next in 30s"
 	runRules(t, map[string]ruleCase{
-		"all there":       {change: []change{with(0, Prerequisite{Found: true})}, want: "growth: Scale my-fleet to 4; Provisioning Provisioning; Scaled"},
+		"all there":       {change: []change{with(0, Prerequisite{Found: true})}, want: "growth: Scale my-fleet to 4; Provisioning/Provisioning; Scaled"},
 		"budget missing":  {change: []change{with(0, Prerequisite{})}, want: missing, message: "waiting for the sync tool to apply PodDisruptionBudget my-fleet before members are added"},
 		"policy missing":  {change: []change{with(1, Prerequisite{})}, want: missing},
 		"Service missing": {change: []change{with(2, Prerequisite{})}, want: missing},
@@ -121,8 +121,8 @@ func TestGrowthPrerequisites(t *testing.T) {
 		},
 		"one foreign, one missing":   {change: []change{with(3, Prerequisite{Found: true, Foreign: "x"}), func(s *Snapshot) { s.Prerequisites[0].Found = false }}, want: blocked},
 		"missing says nothing else":  {change: []change{with(0, Prerequisite{Foreign: "its label is missing"})}, want: missing},
-		"nothing is to be added":     {change: []change{with(0, Prerequisite{}), target(3)}, want: "report: Ready Provisioned"},
-		"a claim conflict is first":  {change: []change{with(0, Prerequisite{}), kept(3), claim(3, func(c *Claim) { c.Identity = theirs })}, want: "growth: Blocked StorageIdentityConflict; next in 30s"},
+		"nothing is to be added":     {change: []change{with(0, Prerequisite{}), target(3)}, want: "report: Ready/Provisioned"},
+		"a claim conflict is first":  {change: []change{with(0, Prerequisite{}), kept(3), claim(3, func(c *Claim) { c.Identity = theirs })}, want: "growth: Blocked/StorageIdentityConflict; next in 30s"},
 		"before a member is decided": {change: []change{with(0, Prerequisite{}), noPod(1)}, want: missing},
 	})
 }

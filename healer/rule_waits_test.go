@@ -13,58 +13,58 @@ func TestWaits(t *testing.T) {
 	noReservation := func(s *Snapshot) { s.Reservation = nil }
 	runRules(t, map[string]ruleCase{
 		"paused": {
-			change: []change{isPaused}, want: "paused: Paused MaintenancePaused",
+			change: []change{isPaused}, want: "paused: Paused/MaintenancePaused",
 			message: "nothing is replaced, added or removed until spec.maintenance.paused is false",
 		},
 		"paused, whatever else": {
 			change: []change{isPaused, ending(1, time.Hour), noReservation, fleetIs(func(f *Fleet) { f.Stopped, f.Invalid = true, "x" })},
-			want:   "paused: Paused MaintenancePaused",
+			want:   "paused: Paused/MaintenancePaused",
 		},
-		"paused without a StatefulSet": {change: []change{isPaused, gone}, want: "paused: Paused MaintenancePaused"},
+		"paused without a StatefulSet": {change: []change{isPaused, gone}, want: "paused: Paused/MaintenancePaused"},
 		"no reservation": {
-			change: []change{noReservation}, want: "reservation: Reserve s3-123; Provisioning Provisioning; BucketReserved", message: "reserving bucket s3://my-bucket",
+			change: []change{noReservation}, want: "reservation: Reserve s3-123; Provisioning/Provisioning; BucketReserved", message: "reserving bucket s3://my-bucket",
 		},
 		"no reservation, first of all the finalizer": {
-			change: []change{noReservation, gone, fleetIs(func(f *Fleet) { f.Finalizer = false })}, want: "finalizer: AddFinalizer my-fleet; Provisioning Provisioning",
+			change: []change{noReservation, gone, fleetIs(func(f *Fleet) { f.Finalizer = false })}, want: "finalizer: AddFinalizer my-fleet; Provisioning/Provisioning",
 		},
-		"no reservation and no StatefulSet yet": {change: []change{noReservation, gone}, want: "reservation: Reserve s3-123; Provisioning Provisioning; BucketReserved"},
-		"invalid fleets reserve nothing":        {change: []change{noReservation, fleetIs(func(f *Fleet) { f.Invalid = "x" })}, want: "invalid: Blocked InvalidConfiguration"},
+		"no reservation and no StatefulSet yet": {change: []change{noReservation, gone}, want: "reservation: Reserve s3-123; Provisioning/Provisioning; BucketReserved"},
+		"invalid fleets reserve nothing":        {change: []change{noReservation, fleetIs(func(f *Fleet) { f.Invalid = "x" })}, want: "invalid: Blocked/InvalidConfiguration"},
 		"another fleet's bucket": {
 			change: []change{func(s *Snapshot) {
 				*s.Reservation = Reservation{Name: "s3-123", Identity: theirs, Owner: "BucketFleet a/b"}
 			}},
-			want: "reservation: Blocked StorageScopeConflict",
+			want: "reservation: Blocked/StorageScopeConflict",
 			message: "bucket s3://my-bucket belongs to BucketFleet a/b (StorageReservation s3-123): " +
 				"two fleets that write one bucket destroy it; give this fleet a bucket or prefix of its own",
 		},
 		"reservation being deleted": {
-			change: []change{func(s *Snapshot) { s.Reservation.Terminating = true }}, want: "reservation: Blocked StorageScopeConflict",
+			change: []change{func(s *Snapshot) { s.Reservation.Terminating = true }}, want: "reservation: Blocked/StorageScopeConflict",
 			message: "StorageReservation s3-123 of bucket s3://my-bucket is being deleted; nothing is done until it is gone and can be made anew",
 		},
-		"conflict before a stuck Pod": {change: []change{ending(1, time.Hour), func(s *Snapshot) { s.Reservation.Identity = theirs }}, want: "reservation: Blocked StorageScopeConflict"},
+		"conflict before a stuck Pod": {change: []change{ending(1, time.Hour), func(s *Snapshot) { s.Reservation.Identity = theirs }}, want: "reservation: Blocked/StorageScopeConflict"},
 		"no StatefulSet": {
-			change: []change{gone}, want: "workload: Provisioning StatefulSetMissing",
+			change: []change{gone}, want: "workload: Provisioning/StatefulSetMissing",
 			message: "waiting for the sync tool to apply StatefulSet my-fleet, which `fleetwright render` prints",
 		},
-		"no Deployment": {change: []change{deployment, gone}, want: "workload: Provisioning StatefulSetMissing"},
+		"no Deployment": {change: []change{deployment, gone}, want: "workload: Provisioning/StatefulSetMissing"},
 		"StatefulSet of another": {
-			change: []change{workloadIs(func(w *Workload) { w.Identity = theirs })}, want: "workload: Blocked InfrastructureBlocked",
+			change: []change{workloadIs(func(w *Workload) { w.Identity = theirs })}, want: "workload: Blocked/InfrastructureBlocked",
 		},
 		"StatefulSet without the label, which no watch shows": {
-			change: []change{workloadIs(func(w *Workload) { w.Identity = "" })}, want: "workload: Blocked InfrastructureBlocked; next in 30s",
+			change: []change{workloadIs(func(w *Workload) { w.Identity = "" })}, want: "workload: Blocked/InfrastructureBlocked; next in 30s",
 			message: "StatefulSet my-fleet is not this fleet's: its label celld.eric.dev/fleet-uid is \"\", not \"" + ours + "\"",
 		},
 		"StatefulSet with an owner": {
-			change: []change{workloadIs(func(w *Workload) { w.Owned = true })}, want: "workload: Blocked InfrastructureBlocked",
+			change: []change{workloadIs(func(w *Workload) { w.Owned = true })}, want: "workload: Blocked/InfrastructureBlocked",
 			message: "StatefulSet my-fleet has owner references, so another controller may delete it; remove them",
 		},
-		"StatefulSet being deleted": {change: []change{workloadIs(func(w *Workload) { w.Terminating = true })}, want: "workload: Blocked InfrastructureBlocked"},
+		"StatefulSet being deleted": {change: []change{workloadIs(func(w *Workload) { w.Terminating = true })}, want: "workload: Blocked/InfrastructureBlocked"},
 		"digest of another spec": {
-			change: []change{workloadIs(func(w *Workload) { w.SpecDigest = "other" })}, want: "not-caught-up: Provisioning SpecNotSynced",
+			change: []change{workloadIs(func(w *Workload) { w.SpecDigest = "other" })}, want: "not-caught-up: Provisioning/SpecNotSynced",
 			message: "StatefulSet my-fleet was rendered from another version of this fleet's spec; waiting for the sync tool to apply the current one",
 		},
 		"generation not observed": {
-			change: []change{workloadIs(func(w *Workload) { w.Observed = false })}, want: "not-caught-up: Provisioning SpecNotSynced",
+			change: []change{workloadIs(func(w *Workload) { w.Observed = false })}, want: "not-caught-up: Provisioning/SpecNotSynced",
 			message: "waiting for the StatefulSet controller to see the change of my-fleet",
 		},
 	})
@@ -73,7 +73,7 @@ func TestWaits(t *testing.T) {
 // Rule 5, which asks for no template.
 func TestStopped(t *testing.T) {
 	isStopped := fleetIs(func(f *Fleet) { f.Stopped = true })
-	stops := "stopped: Scale my-fleet to 0; Stopped Draining; Stopped"
+	stops := "stopped: Scale my-fleet to 0; Stopped/Draining; Stopped"
 	runRules(t, map[string]ruleCase{
 		"all at once":                 {change: []change{isStopped}, want: stops, message: "stopping all members; their claims are kept"},
 		"a hundred":                   {base: fleetOf(100, isStopped), want: stops},
@@ -81,30 +81,30 @@ func TestStopped(t *testing.T) {
 		"not rendered from this spec": {change: []change{isStopped, workloadIs(func(w *Workload) { w.SpecDigest, w.Observed = "other", false })}, want: stops},
 		"before contraction":          {change: []change{isStopped, target(1)}, want: stops},
 		"before growth":               {change: []change{isStopped, target(5)}, want: stops},
-		"after a stuck Pod":           {change: []change{isStopped, ending(1, stuckAfter)}, want: "stuck-pod: ForceDeletePod my-fleet-1; Provisioning ReplacingMember; MemberForceDeleted!; due 0s ago"},
-		"the finalizer first":         {change: []change{isStopped, fleetIs(func(f *Fleet) { f.Finalizer = false })}, want: "finalizer: AddFinalizer my-fleet; Stopped Draining"},
+		"after a stuck Pod":           {change: []change{isStopped, ending(1, stuckAfter)}, want: "stuck-pod: ForceDeletePod my-fleet-1; Provisioning/ReplacingMember; MemberForceDeleted!; due 0s ago"},
+		"the finalizer first":         {change: []change{isStopped, fleetIs(func(f *Fleet) { f.Finalizer = false })}, want: "finalizer: AddFinalizer my-fleet; Stopped/Draining"},
 		"members are going": {
-			change: []change{isStopped, ending(0, -time.Minute), ending(1, -time.Minute), noPod(2), target(0), replicas(0)}, want: "stopped: Stopped Draining; next in 3m0s",
+			change: []change{isStopped, ending(0, -time.Minute), ending(1, -time.Minute), noPod(2), target(0), replicas(0)}, want: "stopped: Stopped/Draining; next in 3m0s",
 			message: "waiting for members to stop: my-fleet-0 (force-deleted at 2026-03-04T12:03:00Z if it is still there), " +
 				"my-fleet-1 (force-deleted at 2026-03-04T12:03:00Z if it is still there)",
 		},
 		"stopped": {
-			change: []change{isStopped, podsGone, replicas(0)}, want: "stopped: Stopped Stopped",
+			change: []change{isStopped, podsGone, replicas(0)}, want: "stopped: Stopped/Stopped",
 			message: "no member runs until spec.maintenance.stopped is false; claims are kept",
 		},
-		"stopped, template of the next version": {change: []change{isStopped, podsGone, replicas(0), workloadIs(func(w *Workload) { w.SpecDigest = "next" })}, want: "stopped: Stopped Stopped"},
+		"stopped, template of the next version": {change: []change{isStopped, podsGone, replicas(0), workloadIs(func(w *Workload) { w.SpecDigest = "next" })}, want: "stopped: Stopped/Stopped"},
 		"a Deployment":                          {change: []change{deployment, isStopped}, want: stops},
-		"a stopped Deployment whose Pods go":    {change: []change{deployment, isStopped, workloadIs(func(w *Workload) { w.Replicas = 0 })}, want: "stopped: Stopped Draining"},
+		"a stopped Deployment whose Pods go":    {change: []change{deployment, isStopped, workloadIs(func(w *Workload) { w.Replicas = 0 })}, want: "stopped: Stopped/Draining"},
 		"an Ordered fleet":                      {change: []change{ordered, isStopped}, want: stops},
-		"resumed: waits for the template":       {change: []change{podsGone, replicas(0), workloadIs(func(w *Workload) { w.SpecDigest = "old" })}, want: "not-caught-up: Provisioning SpecNotSynced"},
-		"resumed: all return in one run":        {change: []change{podsGone, replicas(0)}, want: "growth: Scale my-fleet to 3; Provisioning Provisioning; Scaled", message: "adding members my-fleet-0 to my-fleet-2 on kept disks"},
+		"resumed: waits for the template":       {change: []change{podsGone, replicas(0), workloadIs(func(w *Workload) { w.SpecDigest = "old" })}, want: "not-caught-up: Provisioning/SpecNotSynced"},
+		"resumed: all return in one run":        {change: []change{podsGone, replicas(0)}, want: "growth: Scale my-fleet to 3; Provisioning/Provisioning; Scaled", message: "adding members my-fleet-0 to my-fleet-2 on kept disks"},
 	})
 }
 
 // Rule 4.
 func TestStuckPod(t *testing.T) {
-	acts := "stuck-pod: ForceDeletePod my-fleet-1; Provisioning ReplacingMember; MemberForceDeleted!; due 0s ago"
-	waits := "report: Provisioning Provisioning"
+	acts := "stuck-pod: ForceDeletePod my-fleet-1; Provisioning/ReplacingMember; MemberForceDeleted!; due 0s ago"
+	waits := "report: Provisioning/Provisioning"
 	runRules(t, map[string]ruleCase{
 		"two minutes after": {
 			change: []change{ending(1, stuckAfter)}, want: acts,
@@ -115,9 +115,9 @@ func TestStuckPod(t *testing.T) {
 		"on no node":          {change: []change{ending(1, stuckAfter), pod(1, func(p *Pod) { p.Node = "" })}, want: acts},
 		"beyond the range": {
 			change: []change{ending(2, time.Hour), target(2), replicas(2)},
-			want:   "stuck-pod: ForceDeletePod my-fleet-2; Provisioning ReplacingMember; MemberForceDeleted!; due 58m0s ago",
+			want:   "stuck-pod: ForceDeletePod my-fleet-2; Provisioning/ReplacingMember; MemberForceDeleted!; due 58m0s ago",
 		},
-		"two: the first first":          {change: []change{ending(1, stuckAfter), ending(2, time.Hour)}, want: acts},
+		"two: the first of them":        {change: []change{ending(1, stuckAfter), ending(2, time.Hour)}, want: acts},
 		"one is due, one is not":        {change: []change{ending(0, 0), ending(1, stuckAfter)}, want: acts + "; next in 2m0s"},
 		"others down":                   {change: []change{ending(1, stuckAfter), down(0, time.Hour), noPod(2)}, want: acts},
 		"not rendered from this spec":   {change: []change{ending(1, stuckAfter), workloadIs(func(w *Workload) { w.SpecDigest = "" })}, want: acts},
@@ -125,11 +125,11 @@ func TestStuckPod(t *testing.T) {
 		"force-deleted before":          {change: []change{ending(1, time.Hour), forced(1), heldBy(1, "example.com/hold")}, want: waits, message: "waiting for my-fleet-1 (finalizers example.com/hold) to go"},
 		"of another controller":         {change: []change{ending(1, time.Hour), pod(1, func(p *Pod) { p.Controlled = false })}, want: waits},
 		"without the label":             {change: []change{ending(1, stuckAfter), pod(1, func(p *Pod) { p.Ours = false })}, want: acts},
-		"of a Deployment":               {change: []change{ending(1, time.Hour), deployment}, want: "report: Ready Provisioned"},
-		"paused":                        {change: []change{ending(1, time.Hour), fleetIs(func(f *Fleet) { f.Paused = true })}, want: "paused: Paused MaintenancePaused"},
-		"invalid":                       {change: []change{ending(1, time.Hour), fleetIs(func(f *Fleet) { f.Invalid = "x" })}, want: "invalid: Blocked InvalidConfiguration"},
-		"StatefulSet of another":        {change: []change{ending(1, time.Hour), workloadIs(func(w *Workload) { w.Identity = theirs })}, want: "workload: Blocked InfrastructureBlocked"},
-		"StatefulSet is going":          {change: []change{ending(1, time.Hour), foreground}, want: "workload: Blocked InfrastructureBlocked"},
+		"of a Deployment":               {change: []change{ending(1, time.Hour), deployment}, want: "report: Ready/Provisioned"},
+		"paused":                        {change: []change{ending(1, time.Hour), fleetIs(func(f *Fleet) { f.Paused = true })}, want: "paused: Paused/MaintenancePaused"},
+		"invalid":                       {change: []change{ending(1, time.Hour), fleetIs(func(f *Fleet) { f.Invalid = "x" })}, want: "invalid: Blocked/InvalidConfiguration"},
+		"StatefulSet of another":        {change: []change{ending(1, time.Hour), workloadIs(func(w *Workload) { w.Identity = theirs })}, want: "workload: Blocked/InfrastructureBlocked"},
+		"StatefulSet is going":          {change: []change{ending(1, time.Hour), foreground}, want: "workload: Blocked/InfrastructureBlocked"},
 		"a future deletionTimestamp":    {change: []change{ending(1, -time.Hour)}, want: waits + "; next in 1h2m0s"},
 		"before the StatefulSet's stop": {change: []change{ending(1, stuckAfter), fleetIs(func(f *Fleet) { f.Stopped = true })}, want: acts},
 	})
@@ -149,17 +149,17 @@ func TestGates(t *testing.T) {
 	runRules(t, map[string]ruleCase{
 		"Strict: the zone of the ordinal": {
 			base: fleetOf(5, ordered), change: []change{gated(0, 1, 3, 4)},
-			want: `gate: LiftGates my-fleet-0 my-fleet-1 my-fleet-3 my-fleet-4 ["a" "b" "a" "b"]; Provisioning Provisioning`, message: "giving members their zones",
+			want: `gate: LiftGates my-fleet-0 my-fleet-1 my-fleet-3 my-fleet-4 ["a" "b" "a" "b"]; Provisioning/Provisioning`, message: "giving members their zones",
 		},
-		"Relaxed: any zone":      {change: []change{ordered, gated(1), relaxed}, want: `gate: LiftGates my-fleet-1 [""]; Provisioning Provisioning`},
-		"paused":                 {change: []change{ordered, gated(1), fleetIs(func(f *Fleet) { f.Paused = true })}, want: `gate: LiftGates my-fleet-1 ["b"]; Paused MaintenancePaused`},
-		"not caught up":          {change: []change{ordered, gated(1), workloadIs(func(w *Workload) { w.SpecDigest = "" })}, want: `gate: LiftGates my-fleet-1 ["b"]; Provisioning Provisioning`},
-		"no reservation yet":     {change: []change{ordered, gated(1), func(s *Snapshot) { s.Reservation = nil }}, want: "reservation: Reserve s3-123; Provisioning Provisioning; BucketReserved"},
-		"another fleet's bucket": {change: []change{ordered, gated(1), func(s *Snapshot) { s.Reservation.Identity = theirs }}, want: "reservation: Blocked StorageScopeConflict"},
-		"deleting":               {change: []change{ordered, gated(1), goes}, want: "deletion: DeleteWorkload my-fleet; Deleting Draining; WorkloadDeleted"},
-		"terminating":            {change: []change{ordered, gated(1), ending(1, 0)}, want: "report: Provisioning Provisioning; next in 2m0s"},
-		"of another controller":  {change: []change{ordered, gated(1), pod(1, func(p *Pod) { p.Controlled = false })}, want: "report: Provisioning WaitingForPlacement; next in 10m0s"},
-		"without the label":      {change: []change{ordered, gated(1), pod(1, func(p *Pod) { p.Ours = false })}, want: "report: Blocked InfrastructureBlocked; next in 30s"},
-		"a PersistentFleet's":    {change: []change{gated(1)}, want: "report: Provisioning ReplacementPending; next in 10m0s"},
+		"Relaxed: any zone":      {change: []change{ordered, gated(1), relaxed}, want: `gate: LiftGates my-fleet-1 [""]; Provisioning/Provisioning`},
+		"paused":                 {change: []change{ordered, gated(1), fleetIs(func(f *Fleet) { f.Paused = true })}, want: `gate: LiftGates my-fleet-1 ["b"]; Paused/MaintenancePaused`},
+		"not caught up":          {change: []change{ordered, gated(1), workloadIs(func(w *Workload) { w.SpecDigest = "" })}, want: `gate: LiftGates my-fleet-1 ["b"]; Provisioning/Provisioning`},
+		"no reservation yet":     {change: []change{ordered, gated(1), func(s *Snapshot) { s.Reservation = nil }}, want: "reservation: Reserve s3-123; Provisioning/Provisioning; BucketReserved"},
+		"another fleet's bucket": {change: []change{ordered, gated(1), func(s *Snapshot) { s.Reservation.Identity = theirs }}, want: "reservation: Blocked/StorageScopeConflict"},
+		"deleting":               {change: []change{ordered, gated(1), goes}, want: "deletion: DeleteWorkload my-fleet; Deleting/Draining; WorkloadDeleted"},
+		"terminating":            {change: []change{ordered, gated(1), ending(1, 0)}, want: "report: Provisioning/Provisioning; next in 2m0s"},
+		"of another controller":  {change: []change{ordered, gated(1), pod(1, func(p *Pod) { p.Controlled = false })}, want: "report: Provisioning/WaitingForPlacement; next in 10m0s"},
+		"without the label":      {change: []change{ordered, gated(1), pod(1, func(p *Pod) { p.Ours = false })}, want: "report: Blocked/InfrastructureBlocked; next in 30s"},
+		"a PersistentFleet's":    {change: []change{gated(1)}, want: "report: Provisioning/ReplacementPending; next in 10m0s"},
 	})
 }

@@ -80,7 +80,9 @@ func conditions(s *Snapshot, d *Decision, old *v1alpha1.FleetStatus, now time.Ti
 }
 
 func condition(s *Snapshot, name string, is bool, reason, message string) metav1.Condition {
-	c := metav1.Condition{Type: name, Status: metav1.ConditionFalse, ObservedGeneration: s.Fleet.Generation, Reason: reason, Message: cut(message, maxMessage)}
+	c := metav1.Condition{
+		Type: name, Status: metav1.ConditionFalse, ObservedGeneration: s.Fleet.Generation, Reason: reason, Message: cut(message, maxMessage),
+	}
 	if is {
 		c.Status = metav1.ConditionTrue
 	}

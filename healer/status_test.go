@@ -34,7 +34,7 @@ func statuses() map[string]*Snapshot {
 		"missing":       healthy(gone, func(s *Snapshot) { s.Reservation = nil; s.Members = nil }),
 		"pending":       healthy(down(1, time.Minute), pod(1, func(p *Pod) { p.Trouble = "container celld: CrashLoopBackOff" })),
 		"two_down":      healthy(down(0, time.Hour), unscheduled(2, time.Hour)),
-		"replacing":     healthy(down(1, tenMins)),
+		"replacing":     healthy(down(1, fullDelay)),
 		"image":         healthy(down(1, time.Hour), pod(1, func(p *Pod) { p.ImageWait, p.Failed = imageBroken, false })),
 		"unschedulable": healthy(unscheduled(1, time.Hour), claim(1, func(c *Claim) { c.Created = noon.Add(-time.Hour) })),
 		"disks": healthy(claim(0, func(c *Claim) { c.Lost, c.Bound = true, false }), claimGoing(1), noClaim(2), noPod(1),
