@@ -23,20 +23,22 @@ func dueForReplacement(t testing.TB) (w *world, disk string) {
 	return w, disk
 }
 
-// A hand-over is five writes. The healer stops, or the answer is lost, after each number of them, and again while the next
+// A hand-over is five writes. The healer stops, or a write fails or its answer is lost, after each number of them, and again while the next
 // healer repairs that: the fleet always comes to rest with a member on a fresh disk, and never breaks a rule on the way.
 func TestInterruptedReplacement(t *testing.T) {
 	for first := range 7 {
 		for second := -1; second < 3; second++ {
-			for _, fault := range []string{"stop", "lose"} {
-				if fault == "lose" && second >= 0 {
+			for _, fault := range []string{"stop", "lose", "fail"} {
+				if fault != "stop" && second >= 0 {
 					continue
 				}
 				t.Run(fmt.Sprintf("%s after %d and %d", fault, first, second), func(t *testing.T) {
 					w, disk := dueForReplacement(t)
 					w.interrupt(fault, first)
 					w.reconcile()
-					w.restart()
+					if fault == "stop" {
+						w.restart()
+					}
 					if second >= 0 {
 						w.step()
 						w.interrupt(fault, second)
@@ -60,10 +62,13 @@ func TestInterruptedReplacement(t *testing.T) {
 }
 
 func (w *world) interrupt(fault string, after int) {
-	if fault == "stop" {
-		w.faults.stopAfter = w.faults.writes + after
-	} else {
-		w.faults.loseAfter = w.faults.writes + after
+	switch after += w.faults.writes; fault {
+	case "stop":
+		w.faults.stopAfter = after
+	case "lose":
+		w.faults.loseAfter = after
+	default:
+		w.faults.failAfter = after
 	}
 }
 

@@ -69,6 +69,15 @@ func (w *world) command(t *testing.T, d *datadriven.TestData) {
 		delete(w.broken, w.disk(arg(0)))
 	case "halt", "resume": // a model: statefulset, scheduler, kubelet, pvc-protection, ...
 		w.halted[arg(0)] = d.Cmd == "halt"
+	case "newest-first": // the scheduler looks at the last member first
+		w.newestFirst = true
+	case "scale": // the StatefulSet, by somebody else
+		d.ScanArgs(t, "to", &n)
+		w.scaleTo(w.set(), int32(n))
+	case "own": // KIND NAME gets an owner reference
+		o := w.object(d)
+		o.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: "v1", Kind: "ConfigMap", Name: "somebody", UID: "somebody"}})
+		w.update(o)
 	case "delete": // KIND NAME [orphan|foreground|background]
 		w.deleteByHand(d)
 	case "label": // KIND NAME [IDENTITY]
@@ -81,6 +90,9 @@ func (w *world) command(t *testing.T, d *datadriven.TestData) {
 	case "lose-answer": // of the write after so many
 		d.ScanArgs(t, "n", &n)
 		w.faults.loseAfter = w.faults.writes + n
+	case "fail": // the write after so many
+		d.ScanArgs(t, "after", &n)
+		w.faults.failAfter = w.faults.writes + n
 	case "freeze": // the caches
 		w.freeze()
 	case "thaw":

@@ -35,6 +35,10 @@ func (w *world) write(what string, do func() error) error {
 		return errStopped
 	}
 	f.writes++
+	if f.failAfter >= 0 && f.writes == f.failAfter+1 {
+		w.printf("-- %s fails", what)
+		return apierrors.NewInternalError(errors.New("it fails"))
+	}
 	err := do()
 	if err != nil {
 		w.printf("%s: %v", what, err)

@@ -34,10 +34,14 @@ func (w *world) fleetIsBucket() bool {
 	return w.get(&v1alpha1.BucketFleet{}, "my-fleet") || w.get(&appsv1.Deployment{}, "my-fleet")
 }
 
-// schedule places Pods in the order of their names: on a node that is alive, in the zone of the disk, one to a node, and
-// spread over the zones.
+// schedule places Pods in the order of their names, or in the opposite one: on a node that is alive, in the zone of the disk,
+// and as the Pod's own rules ask, one to a node and spread over the zones.
 func (w *world) schedule() {
-	for _, pod := range w.pods() {
+	pods := w.pods()
+	if w.newestFirst {
+		slices.Reverse(pods)
+	}
+	for _, pod := range pods {
 		if pod.Spec.NodeName != "" || pod.DeletionTimestamp != nil || len(pod.Spec.SchedulingGates) > 0 {
 			continue
 		}
@@ -79,23 +83,39 @@ func (w *world) place(pod *corev1.Pod) (*node, string) {
 			}
 		}
 	}
+	spread, alone := hardRules(pod)
 	fewest := 0
-	if zones := w.liveZones(); len(zones) >= 3 {
+	if zones := w.zones(); spread != nil && len(zones) >= int(*spread.MinDomains) {
 		fewest = perZone[slices.MinFunc(zones, func(a, b string) int { return perZone[a] - perZone[b] })]
 	}
 	var best *node
 	for _, n := range w.nodes {
-		if n.dead || n.gone || taken[n.name] || zone != "" && n.zone != zone {
+		if n.dead || n.gone || alone && taken[n.name] || zone != "" && n.zone != zone {
 			continue
 		}
-		if perZone[n.zone]+1-fewest <= 1 && (best == nil || perZone[n.zone] < perZone[best.zone]) {
+		if spread != nil && perZone[n.zone]+1-fewest > int(spread.MaxSkew) {
+			continue
+		}
+		if best == nil || perZone[n.zone] < perZone[best.zone] {
 			best = n
 		}
 	}
 	return best, noNode
 }
 
-func (w *world) liveZones() []string {
+// hardRules returns the spread that a Pod insists on, and whether it insists on a node of its own.
+func hardRules(pod *corev1.Pod) (spread *corev1.TopologySpreadConstraint, alone bool) {
+	for i, c := range pod.Spec.TopologySpreadConstraints {
+		if c.WhenUnsatisfiable == corev1.DoNotSchedule {
+			spread = &pod.Spec.TopologySpreadConstraints[i]
+		}
+	}
+	a := pod.Spec.Affinity
+	return spread, a != nil && a.PodAntiAffinity != nil && len(a.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution) > 0
+}
+
+// zones lists the zones that have nodes, whether these answer or not.
+func (w *world) zones() []string {
 	var zones []string
 	for _, n := range w.nodes {
 		if !n.gone && !slices.Contains(zones, n.zone) {

@@ -42,8 +42,10 @@ type world struct {
 	broken    map[string]corev1.ContainerStateWaiting
 	halted    map[string]bool // models that do not run
 	deadSince map[string]time.Time
-	uids      int
-	wrote     int // by anybody
+	// newestFirst makes the scheduler look at the last member first.
+	newestFirst bool
+	uids        int
+	wrote       int // by anybody
 
 	healer *Healer
 	faults faults
@@ -60,6 +62,7 @@ type faults struct {
 	writes     int  // since the last restart
 	stopAfter  int  // the healer dies after so many writes; -1 for never
 	loseAfter  int  // the answer to the write after so many is lost; -1 for never
+	failAfter  int  // the write after so many fails; -1 for never
 	stopped    bool // it died
 	violations []string
 }
@@ -89,7 +92,7 @@ func newWorld(t testing.TB) *world {
 
 // restart starts another healer, which knows nothing of what the one before it did.
 func (w *world) restart() {
-	w.faults = faults{stopAfter: -1, loseAfter: -1, violations: w.faults.violations}
+	w.faults = faults{stopAfter: -1, loseAfter: -1, failAfter: -1, violations: w.faults.violations}
 	live := interceptor.NewClient(w.api, interceptor.Funcs{Get: w.liveGet, List: w.liveList})
 	w.healer = &Healer{
 		Client: interceptor.NewClient(w.api, interceptor.Funcs{
