@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package chart_test
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"sigs.k8s.io/yaml"
+
+	chart "github.com/fleetwright/fleetwright/test/chart"
+)
+
+func TestRefused(t *testing.T) {
+	tests := map[string]struct{ values, says string }{
+		"unknown":            {`helaer: {replicas: 3}`, "helaer"},
+		"unknown below":      {`healer: {replica: 3}`, "replica"},
+		"unknown deep":       {`metrics: {dashboard: {enable: true}}`, "enable"},
+		"number as text":     {`healer: {replicas: "3"}`, "/healer/replicas"},
+		"no webhook":         {`webhook: {replicas: 0}`, "/webhook/replicas"},
+		"certificates":       {`webhook: {certificates: helm}`, "/webhook/certificates"},
+		"issuer":             {`webhook: {certManager: {issuerRef: {kind: Issuer}}}`, "/webhook/certManager/issuerRef"},
+		"issuer kind":        {`webhook: {certManager: {issuerRef: {name: a, kind: Secret}}}`, "/webhook/certManager/issuerRef/kind"},
+		"duration":           {`healer: {memberReplacementDelay: 10 minutes}`, "/healer/memberReplacementDelay"},
+		"duration as number": {`healer: {memberReplacementDelay: 10}`, "/healer/memberReplacementDelay"},
+		"concurrency":        {`healer: {concurrency: 0}`, "/healer/concurrency"},
+		"namespace":          {`fleetNamespaces: ["*"]`, "/fleetNamespaces/0"},
+		"namespaces":         {`fleetNamespaces: fleets`, "/fleetNamespaces"},
+		"same namespace":     {`fleetNamespaces: [a, a]`, "/fleetNamespaces"},
+		"digest":             {`image: {digest: "sha256:1"}`, "/image/digest"},
+		"digest in name":     {`image: {repository: "a@sha256:1"}`, "/image/repository"},
+		"tag":                {`image: {tag: "a b"}`, "/image/tag"},
+		"pull policy":        {`image: {pullPolicy: Sometimes}`, "/image/pullPolicy"},
+		"pull secret":        {`imagePullSecrets: [registry]`, "/imagePullSecrets/0"},
+		"resources":          {`healer: {resources: {request: {cpu: 1}}}`, "/healer/resources"},
+		"toleration":         {`healer: {tolerations: [{key: a, operator: Is}]}`, "/healer/tolerations/0/operator"},
+		"selector":           {`webhook: {nodeSelector: {a: true}}`, "/webhook/nodeSelector/a"},
+		"cidr":               {`networkPolicy: {apiServerCIDRs: [10.0.0.1]}`, "/networkPolicy/apiServerCIDRs/0"},
+		"port":               {`networkPolicy: {apiServerPorts: [66000]}`, "/networkPolicy/apiServerPorts/0"},
+		"no port":            {`networkPolicy: {apiServerPorts: []}`, "/networkPolicy/apiServerPorts"},
+		"peer":               {`networkPolicy: {metricsFrom: [{}]}`, "/networkPolicy/metricsFrom/0"},
+		"runbooks":           {`metrics: {prometheusRule: {runbooks: wiki}}`, "/metrics/prometheusRule/runbooks"},
+	}
+	c, err := chart.Load(root)
+	require.NoError(t, err)
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			_, err := chart.Render(c, "x", values(t, tc.values))
+			require.ErrorContains(t, err, tc.says)
+			require.ErrorContains(t, err, "don't meet the specifications of the schema")
+		})
+	}
+	_, err = chart.Render(c, "x", values(t, "global: {anything: of-a-parent}"))
+	require.NoError(t, err)
+}
+
+// Every group of the schema is closed and holds exactly the keys of values.yaml, but for those that are maps by nature.
+func TestSchemaIsThatOfValues(t *testing.T) {
+	var schema, tree map[string]any
+	require.NoError(t, json.Unmarshal(read(t, "charts/fleetwright/values.schema.json"), &schema))
+	require.NoError(t, yaml.UnmarshalStrict(read(t, "charts/fleetwright/values.yaml"), &tree))
+	delete(schema["properties"].(map[string]any), "global")
+	compare(t, "values", schema, tree)
+	// A user's own values may be any subset, so nothing is required at the top.
+	require.NotContains(t, schema, "required")
+}
+
+func compare(t *testing.T, path string, schema, tree map[string]any) {
+	t.Helper()
+	require.Equal(t, false, schema["additionalProperties"], path)
+	properties := schema["properties"].(map[string]any)
+	require.Equal(t, slices.Sorted(maps.Keys(tree)), slices.Sorted(maps.Keys(properties)), path)
+	for key, value := range tree {
+		below := properties[key].(map[string]any)
+		group, ok := value.(map[string]any)
+		if _, closed := below["properties"]; ok && closed && len(group) > 0 {
+			compare(t, path+"."+key, below, group)
+		}
+	}
+}
+
+func TestEveryValueIsDescribed(t *testing.T) {
+	text := read(t, "charts/fleetwright/values.yaml")
+	described, err := chart.Values(text)
+	require.NoError(t, err)
+	var paths []string
+	for _, v := range described {
+		paths = append(paths, v.Path)
+		require.NotEmpty(t, v.About, v.Path)
+	}
+	var tree map[string]any
+	require.NoError(t, yaml.Unmarshal(text, &tree))
+	leaves(tree, "", func(path string) { require.Contains(t, paths, path) }, paths)
+}
+
+// leaves visits each value that is no group.
+func leaves(tree map[string]any, prefix string, visit func(string), described []string) {
+	for key, value := range tree {
+		path := prefix + key
+		group, ok := value.(map[string]any)
+		if ok && !slices.Contains(described, path) {
+			leaves(group, path+".", visit, described)
+			continue
+		}
+		visit(path)
+	}
+}
