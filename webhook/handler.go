@@ -59,13 +59,21 @@ func NewHandler(healer string, facts Gatherer, metrics *Metrics, c clock.Passive
 
 // ServeHTTP reads a review, judges it and answers. A body that is no review gets an HTTP error, to which the API server
 // applies the failure policy.
+//
+// Memory stays bounded however many reviews come in. A review waits for its turn only once it is read: bodies that are not
+// read fill the connection, which carries them all, and nobody's turn would ever end. Large ones do not wait at all.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	start := h.Clock.Now()
-	release, ok := h.acquire(r)
-	if !ok {
-		return // the client is gone
+	large := r.ContentLength < 0 || r.ContentLength > largeBody
+	if large {
+		select {
+		case h.large <- struct{}{}:
+			defer func() { <-h.large }()
+		default:
+			h.refuse(w, http.StatusServiceUnavailable, errors.New("too many large reviews at once: try again"))
+			return
+		}
 	}
-	defer release()
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if tooLarge := new(http.MaxBytesError); errors.As(err, &tooLarge) {
 		h.refuse(w, http.StatusRequestEntityTooLarge, fmt.Errorf("a review has at most %d bytes", tooLarge.Limit))
@@ -73,6 +81,14 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	} else if err != nil {
 		h.refuse(w, http.StatusBadRequest, err)
 		return
+	}
+	if !large {
+		select {
+		case h.slots <- struct{}{}:
+			defer func() { <-h.slots }()
+		case <-r.Context().Done():
+			return // the client is gone
+		}
 	}
 	request, err := decodeReview(body)
 	if err != nil {
@@ -82,20 +98,6 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	response := h.answer(r.Context(), request)
 	h.Metrics.observe(request, h.Clock.Since(start))
 	h.write(w, response)
-}
-
-// acquire waits for its turn, so that memory stays bounded however many reviews come in.
-func (h *Handler) acquire(r *http.Request) (release func(), ok bool) {
-	pool := h.slots
-	if r.ContentLength < 0 || r.ContentLength > largeBody {
-		pool = h.large
-	}
-	select {
-	case pool <- struct{}{}:
-		return func() { <-pool }, true
-	case <-r.Context().Done():
-		return nil, false
-	}
 }
 
 // answer judges a request: the facts that its rules need, the verdict, and the namespace where that could change it.
@@ -128,7 +130,7 @@ const retryAfter = time.Second
 // response is a verdict as the API server reads it. A denial is Forbidden, never Invalid: sync tools take Invalid for a field
 // that is immutable, and some delete the object and create it again.
 func response(uid types.UID, v Verdict) *admissionv1.AdmissionResponse {
-	var causes []metav1.StatusCause
+	causes := make([]metav1.StatusCause, 0, len(v.Reasons))
 	for _, r := range v.Reasons {
 		causes = append(causes, metav1.StatusCause{Field: r.Field, Message: r.Problem + ": " + r.Remedy})
 	}

@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/go-logr/logr"
@@ -197,4 +198,24 @@ func TestClientGoesAway(t *testing.T) {
 	require.NoError(t, err)
 	_, err = server.Client().Do(request) //nolint:bodyclose // there is no response
 	require.ErrorContains(t, err, "gone")
+}
+
+// More reviews at once than have a turn, all on one connection as from an API server, are all answered.
+func TestManyAtOnce(t *testing.T) {
+	metrics, err := webhook.NewMetrics(prometheus.NewRegistry())
+	require.NoError(t, err)
+	server := httptest.NewUnstartedServer(webhook.NewHandler(healer, surroundings(t), metrics, clock.RealClock{}, logr.Discard()))
+	server.EnableHTTP2 = true
+	server.StartTLS()
+	defer server.Close()
+	body := largestReview(t)
+	var done sync.WaitGroup
+	for range 200 {
+		done.Go(func() {
+			if code, answer := post(t, server, bytes.NewReader(body)); code != http.StatusOK {
+				t.Errorf("answered %d: %s", code, answer)
+			}
+		})
+	}
+	done.Wait()
 }

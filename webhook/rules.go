@@ -76,9 +76,10 @@ func rules() []Rule {
 
 // RuleNames lists the rules in order, for metrics that start at zero.
 func RuleNames() []string {
-	var names []string
-	for _, r := range rules() {
-		names = append(names, r.Name)
+	all := rules()
+	names := make([]string, len(all))
+	for i := range all {
+		names[i] = all[i].Name
 	}
 	return names
 }

@@ -79,7 +79,7 @@ them again when they change.
 Told to stop, it is not ready at once and goes on serving for --drain-delay, so that no review is refused.
 
 Exit codes: 0 stopped when told to, 2 usage, 3 anything else.`,
-		Example: `  fleetwright-webhook
+		Example: `  fleetwright-webhook --namespace fleetwright-system
   fleetwright-webhook --tls files --cert-dir /tls`,
 		Args:          cobra.NoArgs,
 		SilenceUsage:  true,

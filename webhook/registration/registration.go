@@ -144,7 +144,8 @@ func Guards() []Guard {
 
 // notBy is true for users other than some controllers of the control plane.
 func notBy(controllers ...string) string {
-	users := []string{"'system:kube-controller-manager'"}
+	users := make([]string, 0, 1+len(controllers))
+	users = append(users, "'system:kube-controller-manager'")
 	for _, c := range controllers {
 		users = append(users, "'system:serviceaccount:kube-system:"+c+"'")
 	}

@@ -182,11 +182,12 @@ func newManager(config *rest.Config, o Options) (manager.Manager, error) {
 
 // watched are the kinds that facts are read of from a cache.
 func watched() []client.Object {
-	var out []client.Object
-	for _, kind := range []string{v1alpha1.KindPersistentFleet, v1alpha1.KindBucketFleet, v1alpha1.KindStorageReservation} {
+	kinds := []string{v1alpha1.KindPersistentFleet, v1alpha1.KindBucketFleet, v1alpha1.KindStorageReservation}
+	out := make([]client.Object, len(kinds))
+	for i, kind := range kinds {
 		u := &unstructured.Unstructured{}
 		u.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(kind))
-		out = append(out, u)
+		out[i] = u
 	}
 	return out
 }

@@ -40,9 +40,9 @@ func serviceName(namespace string) string { return registration.Name + "." + nam
 func addCertificates(ctx context.Context, mgr manager.Manager, certs *certificates, dir string, o Options) error {
 	err := onChange(ctx, mgr.GetCache(), &admissionregistrationv1.ValidatingWebhookConfiguration{},
 		func(c *admissionregistrationv1.ValidatingWebhookConfiguration, there bool) {
-			var bundles [][]byte
+			bundles := make([][]byte, len(c.Webhooks))
 			for i := range c.Webhooks {
-				bundles = append(bundles, c.Webhooks[i].ClientConfig.CABundle)
+				bundles[i] = c.Webhooks[i].ClientConfig.CABundle
 			}
 			if !there {
 				bundles = nil

@@ -4,7 +4,8 @@
 package main
 
 import (
-	"fmt"
+	"errors"
+	"log"
 	"os"
 	"path/filepath"
 
@@ -12,16 +13,18 @@ import (
 )
 
 func main() {
-	if len(os.Args) != 2 {
-		fmt.Fprintln(os.Stderr, "usage: generate DIR")
-		os.Exit(2)
+	if err := generate(os.Args[1:]); err != nil {
+		log.Fatal(err)
+	}
+}
+
+func generate(args []string) error {
+	if len(args) != 1 {
+		return errors.New("usage: generate DIR")
 	}
 	text, err := registration.YAML(registration.DefaultNamespace)
-	if err == nil {
-		err = os.WriteFile(filepath.Join(os.Args[1], "configuration.yaml"), text, 0o644)
-	}
 	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
+		return err
 	}
+	return os.WriteFile(filepath.Join(args[0], "configuration.yaml"), text, 0o644)
 }

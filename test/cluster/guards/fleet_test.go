@@ -29,10 +29,9 @@ const (
 // fleet is a fleet in a namespace: a test edits the spec and syncs it.
 type fleet struct {
 	v1alpha1.Fleet
-	t       *testing.T
-	c       *cluster.Cluster
-	healer  client.Client
-	objects []string // that it renders to
+	t      *testing.T
+	c      *cluster.Cluster
+	healer client.Client
 }
 
 // newFleet returns a fleet that nobody has to run, in a namespace of its own.

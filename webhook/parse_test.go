@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package webhook
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/fleetwright/fleetwright/internal/tree"
+)
+
+// requireSameTree compares with the reader that the tree brings along.
+func requireSameTree(t *testing.T, text []byte) {
+	t.Helper()
+	want, wantErr := tree.FromJSON(text)
+	got, err := parseTree(text)
+	require.Equal(t, wantErr, err)
+	if err == nil {
+		require.Equal(t, string(tree.AppendJSON(nil, want)), string(tree.AppendJSON(nil, got)))
+		requireSameKinds(t, want, got)
+	}
+}
+
+func requireSameKinds(t *testing.T, want, got *tree.Node) {
+	t.Helper()
+	require.Equal(t, want.Kind, got.Kind)
+	require.Equal(t, want.Text, got.Text)
+	require.Len(t, got.Fields, len(want.Fields))
+	require.Len(t, got.Items, len(want.Items))
+	for i := range want.Fields {
+		require.Equal(t, want.Fields[i].Key, got.Fields[i].Key)
+		requireSameKinds(t, want.Fields[i].Value, got.Fields[i].Value)
+	}
+	for i := range want.Items {
+		requireSameKinds(t, want.Items[i], got.Items[i])
+	}
+}
+
+var texts = []string{
+	``, ` `, `{}`, `[]`, ` [ 1 , -2.50e+3, true,false ,null, "a" ] `, `{"a":{"b":[{},[]]},"a":1}`, `"\u00e9\n\"\\"`, "\"\xff\"", `{"é":"𝄞\ud834\udd1e\ud834"}`,
+	`{"a"}`, `[1,]`, `{}{}`, `01`, `"`, `{"a\"b":",:[]{}"}`, `0`, `1e999`,
+}
+
+func TestParseTree(t *testing.T) {
+	for _, text := range texts {
+		requireSameTree(t, []byte(text))
+	}
+	files, err := filepath.Glob("testdata/reviews/*.json")
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		requireSameTree(t, text)
+	}
+}
+
+func FuzzParseTree(f *testing.F) {
+	for _, text := range texts {
+		f.Add([]byte(text))
+	}
+	f.Fuzz(requireSameTree)
+}
