@@ -73,14 +73,16 @@ func patch(object, change string) []string {
 	return []string{"patch", object, "--type=merge", "-p", change}
 }
 
-// state is what is stored of a fleet, as resource versions.
-func (f *fleet) state() map[string]string {
+// state is what people could have changed of a fleet's objects; controllers
+// write their status meanwhile.
+func (f *fleet) state() map[string]any {
 	f.t.Helper()
-	versions := map[string]string{}
+	state := map[string]any{}
 	for _, object := range f.rendered() {
-		versions[object.GetKind()+"/"+object.GetName()] = f.read(object.GetAPIVersion(), object.GetKind(), object.GetName()).GetResourceVersion()
+		u := f.read(object.GetAPIVersion(), object.GetKind(), object.GetName())
+		state[object.GetKind()+"/"+object.GetName()] = []any{u.Object["spec"], u.GetLabels(), u.GetAnnotations(), u.GetOwnerReferences()}
 	}
-	return versions
+	return state
 }
 
 // kubectl takes its editor from the environment, hence not parallel.
