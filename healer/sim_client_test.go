@@ -92,7 +92,7 @@ func (w *world) delete(ctx context.Context, _ client.WithWatch, o client.Object,
 		if o.GetUID() != *p.UID || o.GetResourceVersion() != *p.ResourceVersion {
 			return conflict(o, fmt.Sprintf("%s at %s is not %s at %s", o.GetUID(), o.GetResourceVersion(), *p.UID, *p.ResourceVersion))
 		}
-		w.mayDelete(o)
+		w.mayDelete(o, options.GracePeriodSeconds != nil)
 		w.remove(o, options.GracePeriodSeconds, options.PropagationPolicy != nil && *options.PropagationPolicy == metav1.DeletePropagationForeground)
 		return nil
 	})

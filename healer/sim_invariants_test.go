@@ -35,13 +35,18 @@ func (w *world) check() {
 }
 
 // mayDelete holds before every deletion of the healer: no claim without the identity; and while the fleet lives, none while
-// another member is down or not settled, unless its volume is lost.
-func (w *world) mayDelete(o client.Object) {
+// another member is down or not settled, unless its volume is lost. A Pod that is deleted with its grace period takes its disk
+// with it; one that is force-deleted does not.
+func (w *world) mayDelete(o client.Object, forced bool) {
 	fleet := w.fleet()
 	if o.GetLabels()[v1alpha1.LabelFleetUID] != render.Identity(fleet) {
 		w.violated("%s has not the fleet's identity", o.GetName())
 	}
 	claim, ok := o.(*corev1.PersistentVolumeClaim)
+	if pod, is := o.(*corev1.Pod); is && !forced && fleet.GetDeletionTimestamp() == nil {
+		claim = &corev1.PersistentVolumeClaim{}
+		ok = w.get(claim, "data-"+pod.Name)
+	}
 	if !ok || claim.Status.Phase == corev1.ClaimLost {
 		return
 	}
@@ -72,7 +77,7 @@ func (w *world) mayDelete(o client.Object) {
 func readyAt(pod *corev1.Pod) time.Time {
 	for _, c := range pod.Status.Conditions {
 		if c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue {
-			return c.LastTransitionTime.Time
+			return c.LastTransitionTime.Truncate(time.Second) // as the API server keeps it
 		}
 	}
 	return noon.AddDate(100, 0, 0)
