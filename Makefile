@@ -20,14 +20,18 @@ build: ## static programs in bin/
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o bin/ ./cmd/...
 
 .PHONY: generate
-generate: ## deepcopy, CRDs, schemas for editors and kustomize, docs/api.md, all from api/; roles from the programs
+generate: ## deepcopy, CRDs, schemas for editors and kustomize, docs/api.md, all from api/; roles from the programs; chart, dist
 	$(TOOL) controller-gen object:headerFile=test/build/boilerplate.go.txt crd:headerFile=test/build/boilerplate.yaml.txt \
 		paths=./api/... output:crd:dir=config/crd
 	$(TOOL) controller-gen rbac:roleName=fleetwright-healer,headerFile=test/build/boilerplate.yaml.txt \
 		paths=./healer/... output:rbac:dir=config/healer
+	$(TOOL) controller-gen rbac:roleName=fleetwright-webhook,fileName=rbac.yaml,headerFile=test/build/boilerplate.yaml.txt \
+		paths=./webhook/... output:rbac:dir=config/webhook
+	$(GO) run ./config/webhook/generate config/webhook
 	$(GO) run ./test/build/schema config
 	$(TOOL) crd-ref-docs --log-level WARN --max-depth 15 --renderer markdown --source-path api \
 		--config test/build/docs/config.yaml --templates-dir test/build/docs --output-path docs/api.md
+	cd test/chart && $(GO) run ./cmd/generate ../..
 
 .PHONY: verify
 verify: ## generated files, gofmt, go vet, go.mod, licence lines
@@ -52,3 +56,15 @@ test: verify lint cluster-bin ## everything that CI runs
 .PHONY: bench
 bench: ## what the command costs, beside helm and kustomize
 	$(GO) run ./test/bench
+
+IMAGE ?= ghcr.io/fleetwright/fleetwright
+# The same commit makes the same image: times in it are those of the commit.
+EPOCH = $(shell git log -1 --format=%ct)
+
+.PHONY: image
+image: ## the image with the three programs, by buildah or docker
+	@if command -v buildah >/dev/null; then \
+		buildah build --timestamp $(EPOCH) --build-arg SOURCE_DATE_EPOCH=$(EPOCH) --build-arg VERSION=$(VERSION) --tag $(IMAGE):$(VERSION) .; \
+	elif command -v docker >/dev/null; then \
+		docker build --build-arg SOURCE_DATE_EPOCH=$(EPOCH) --build-arg VERSION=$(VERSION) --tag $(IMAGE):$(VERSION) .; \
+	else echo 'make image needs buildah or docker' >&2; exit 1; fi

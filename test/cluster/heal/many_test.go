@@ -41,7 +41,7 @@ const membersEach = 5
 func manyFleets(b *testing.B, fleets int) {
 	b.Helper()
 	w := newCluster(b).World(b)
-	for i := range fleets*membersEach/100 + membersEach {
+	for i := range fleets*membersEach/50 + membersEach { // 16 CPUs each, and members ask for a quarter
 		w.AddNode(w.Zones[i%len(w.Zones)])
 	}
 	p := startProgram(b, w, "--concurrency", "8")
