@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-logr/logr"
 	"github.com/stretchr/testify/require"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -24,6 +25,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
 )
@@ -76,7 +78,7 @@ func newWorld(t testing.TB) *world {
 	scheme := runtime.NewScheme()
 	require.NoError(t, AddToScheme(scheme))
 	w := &world{
-		t: t, ctx: context.Background(), clock: clocktesting.NewFakePassiveClock(noon),
+		t: t, ctx: log.IntoContext(context.Background(), logr.Discard()), clock: clocktesting.NewFakePassiveClock(noon),
 		raw:     clientgotesting.NewObjectTracker(scheme, serializer.NewCodecFactory(scheme).UniversalDecoder()),
 		volumes: map[types.UID]string{}, broken: map[string]corev1.ContainerStateWaiting{}, halted: map[string]bool{},
 		deadSince: map[string]time.Time{},
