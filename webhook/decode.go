@@ -13,16 +13,62 @@ import (
 // errVersion is returned for a review of another version than the one that the configuration asks for.
 var errVersion = errors.New("want apiVersion admission.k8s.io/v1, kind AdmissionReview, with a request")
 
-// decodeReview reads a review without looking into its objects.
+// decodeReview reads a review without looking into its objects. They are most of it, so they are cut out before the rest goes
+// through the library.
 func decodeReview(body []byte) (*admissionv1.AdmissionRequest, error) {
+	rest, object, old := envelope(body)
+	request, err := decodeEnvelope(rest)
+	if err != nil || len(rest) == len(body) {
+		return request, err
+	}
+	if request.Object.Raw != nil || request.OldObject.Raw != nil {
+		return decodeEnvelope(body) // a key stands there twice; the library knows which one counts
+	}
+	request.Object.Raw, request.OldObject.Raw = object, old
+	return request, nil
+}
+
+func decodeEnvelope(text []byte) (*admissionv1.AdmissionRequest, error) {
 	var review admissionv1.AdmissionReview
-	if err := json.UnmarshalCaseSensitivePreserveInts(body, &review); err != nil {
+	if err := json.UnmarshalCaseSensitivePreserveInts(text, &review); err != nil {
 		return nil, fmt.Errorf("reading the review: %w", err)
 	}
 	if review.APIVersion != admissionv1.SchemeGroupVersion.String() || review.Kind != "AdmissionReview" || review.Request == nil {
 		return nil, errVersion
 	}
 	return review.Request, nil
+}
+
+// envelope cuts the two objects out of a review. What is not as expected stays where it is.
+func envelope(body []byte) (rest, object, old []byte) {
+	start, end := valueOf(body, "request")
+	if start < 0 {
+		return body, nil, nil
+	}
+	request := body[start:end]
+	objectAt, objectEnd := valueOf(request, "object")
+	oldAt, oldEnd := valueOf(request, "oldObject")
+	if objectAt >= 0 && oldAt >= 0 && objectAt < oldEnd && oldAt < objectEnd {
+		return body, nil, nil // no JSON
+	}
+	rest = append(make([]byte, 0, len(body)/4), body[:start]...)
+	cut := 0
+	take := func(from, to int) []byte {
+		if from < 0 {
+			return nil
+		}
+		rest = append(append(rest, request[cut:from]...), "null"...)
+		cut = to
+		return request[from:to]
+	}
+	if objectAt < oldAt {
+		object = take(objectAt, objectEnd)
+		old = take(oldAt, oldEnd)
+	} else {
+		old = take(oldAt, oldEnd)
+		object = take(objectAt, objectEnd)
+	}
+	return append(append(rest, request[cut:]...), body[end:]...), object, old
 }
 
 // inputOf makes an Input of a request. An error is about the objects in it.

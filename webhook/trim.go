@@ -67,13 +67,18 @@ func isKey(after []byte) bool {
 
 // endOfString is the index of the closing quote of a string that opens at an index, -1 when it never closes.
 func endOfString(text []byte, open int) int {
-	for i := open + 1; i < len(text); i++ {
-		switch text[i] {
-		case '\\':
-			i++
-		case '"':
+	for i := open + 1; ; i++ {
+		next := bytes.IndexByte(text[i:], '"')
+		if next < 0 {
+			return -1
+		}
+		i += next
+		escapes := 0
+		for i-1-escapes > open && text[i-1-escapes] == '\\' {
+			escapes++
+		}
+		if escapes%2 == 0 {
 			return i
 		}
 	}
-	return -1
 }
