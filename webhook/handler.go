@@ -3,11 +3,11 @@
 package webhook
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"time"
 
@@ -74,7 +74,10 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	var read bytes.Buffer
+	read.Grow(int(min(max(r.ContentLength, 0), largeBody)) + bytes.MinRead) // one allocation for what is announced
+	_, err := read.ReadFrom(http.MaxBytesReader(w, r.Body, maxBody))
+	body := read.Bytes()
 	if tooLarge := new(http.MaxBytesError); errors.As(err, &tooLarge) {
 		h.refuse(w, http.StatusRequestEntityTooLarge, fmt.Errorf("a review has at most %d bytes", tooLarge.Limit))
 		return
