@@ -6,7 +6,7 @@ GO ?= go
 TOOL = $(GO) tool -modfile=tools.mod
 STAGE = @sh test/build/stage.sh
 # What has tests or programs of its own; each is a module.
-MODULES = . test/cluster
+MODULES = . test/cluster test/chart
 # Each package of test/cluster writes what its control plane cost.
 MEASURES = $(or $(TMPDIR),/tmp)/fleetwright-cluster-measures
 VERSION = $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
@@ -41,6 +41,7 @@ verify: ## generated files, gofmt, go vet, go.mod, licence lines
 lint: ## golangci-lint, which also checks the import rules
 	$(STAGE) "lint" $(GO) tool -modfile=lint.mod golangci-lint run ./...
 	$(STAGE) "lint test/cluster" sh -c 'cd test/cluster && $(GO) tool -modfile=../../lint.mod golangci-lint run ./...'
+	$(STAGE) "lint test/chart" sh -c 'cd test/chart && $(GO) tool -modfile=../../lint.mod golangci-lint run ./...'
 
 .PHONY: cluster-bin
 cluster-bin: ## the control plane that test/cluster runs; the first time takes a quarter of an hour
@@ -49,6 +50,7 @@ cluster-bin: ## the control plane that test/cluster runs; the first time takes a
 .PHONY: test
 test: verify lint cluster-bin ## everything that CI runs
 	$(STAGE) "test" $(GO) test -timeout 15m ./...
+	$(STAGE) "test test/chart" sh -c 'cd test/chart && $(GO) test -timeout 15m ./...'
 	@rm -f $(MEASURES)
 	$(STAGE) "test test/cluster" sh -c 'cd test/cluster && FLEETWRIGHT_CLUSTER_MEASURES=$(MEASURES) $(GO) test -count=1 -p 1 -timeout 20m ./...'
 	@cat $(MEASURES) && rm -f $(MEASURES)

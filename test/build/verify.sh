@@ -37,7 +37,7 @@ rm "$copy/unlicensed"
 tar -cf - -T "$files" | tar -xf - -C "$copy"
 cp -R "$copy/." "$before"
 (cd "$copy" && make --no-print-directory generate) || fail "make generate"
-for dir in api config docs; do
+for dir in api config docs charts dist; do
 	diff -r "$before/$dir" "$copy/$dir" || fail "$dir is not what make generate makes of it"
 done
 
