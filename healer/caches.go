@@ -93,12 +93,12 @@ func stripClaim(c *corev1.PersistentVolumeClaim) {
 
 func stripStatefulSet(s *appsv1.StatefulSet) {
 	s.ManagedFields, s.Annotations = nil, keep(s.Annotations, v1alpha1.AnnotationSpecDigest)
-	s.Spec = appsv1.StatefulSetSpec{Replicas: s.Spec.Replicas}
+	s.Spec = appsv1.StatefulSetSpec{Replicas: s.Spec.Replicas, UpdateStrategy: s.Spec.UpdateStrategy}
 }
 
 func stripDeployment(d *appsv1.Deployment) {
 	d.ManagedFields, d.Annotations = nil, keep(d.Annotations, v1alpha1.AnnotationSpecDigest)
-	d.Spec = appsv1.DeploymentSpec{Replicas: d.Spec.Replicas}
+	d.Spec = appsv1.DeploymentSpec{Replicas: d.Spec.Replicas, Paused: d.Spec.Paused}
 }
 
 func nodeMetadata() *metav1.PartialObjectMetadata {

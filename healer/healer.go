@@ -51,6 +51,8 @@ type Healer struct {
 const (
 	// staleRetry is when to look again at caches that lag behind the healer's own write. Their watch usually is faster.
 	staleRetry = 200 * time.Millisecond
+	// changedRetry is when to look again at a cluster that is not as the caches show it.
+	changedRetry = 500 * time.Millisecond
 	// afterAction is when to look again after an action, if no watch shows it before.
 	afterAction = 100 * time.Millisecond
 	// actionTimeout bounds one action, which a graceful stop waits for.
@@ -98,7 +100,7 @@ func (h *Healer) look(ctx context.Context, request Request) (reconcile.Result, e
 	if decision.Action != nil {
 		snapshot, decision, err = h.confirmAndAct(ctx, request, snapshot, decision, now)
 		if errors.Is(err, errChanged) {
-			return reconcile.Result{RequeueAfter: afterAction}, nil
+			return reconcile.Result{RequeueAfter: changedRetry}, nil
 		}
 		if err != nil {
 			return reconcile.Result{}, err

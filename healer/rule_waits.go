@@ -105,6 +105,9 @@ func notCaughtUp(s *Snapshot, _ Policy, _ time.Time) *Decision {
 	case w.SpecDigest != s.Fleet.SpecDigest:
 		return provisioning(v1alpha1.ReasonSpecNotSynced, fmt.Sprintf(
 			"%s %s was rendered from another version of this fleet's spec; waiting for the sync tool to apply the current one", w.Kind, w.Name))
+	case w.Held != s.Fleet.Paused:
+		return provisioning(v1alpha1.ReasonSpecNotSynced, fmt.Sprintf(
+			"rollouts of %s %s are still held, as while the fleet was paused; waiting for the sync tool to let them go", w.Kind, w.Name))
 	case !w.Observed:
 		return provisioning(v1alpha1.ReasonSpecNotSynced, fmt.Sprintf("waiting for the %s controller to see the change of %s", w.Kind, w.Name))
 	}

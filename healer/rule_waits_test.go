@@ -63,6 +63,10 @@ func TestWaits(t *testing.T) {
 			change: []change{workloadIs(func(w *Workload) { w.SpecDigest = "other" })}, want: "not-caught-up: Provisioning/SpecNotSynced",
 			message: "StatefulSet my-fleet was rendered from another version of this fleet's spec; waiting for the sync tool to apply the current one",
 		},
+		"rollouts held after a pause": {
+			change: []change{workloadIs(func(w *Workload) { w.Held = true })}, want: "not-caught-up: Provisioning/SpecNotSynced",
+			message: "rollouts of StatefulSet my-fleet are still held, as while the fleet was paused; waiting for the sync tool to let them go",
+		},
 		"generation not observed": {
 			change: []change{workloadIs(func(w *Workload) { w.Observed = false })}, want: "not-caught-up: Provisioning/SpecNotSynced",
 			message: "waiting for the StatefulSet controller to see the change of my-fleet",

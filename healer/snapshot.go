@@ -80,6 +80,7 @@ type Workload struct {
 	Owned                         bool   // has owner references
 	Terminating                   bool
 	Observed                      bool // observedGeneration equals generation
+	Held                          bool // its rollouts are held, as render does while the fleet is paused
 	Replicas                      int  // spec
 	Existing, Ready, Updated      int  // status
 	CurrentRevision, NextRevision string
@@ -189,9 +190,11 @@ func (m *Member) Disk() v1alpha1.DiskState {
 // Pod, so one that is at most freshWithin older was made for it.
 func outlives(claim *Claim, pod *Pod) bool { return pod.Created.Sub(claim.Created) > freshWithin }
 
-// CaughtUp reports whether the workload was rendered from the fleet as it is, and its controller has seen it.
+// CaughtUp reports whether the workload was rendered from the fleet as it is, and its controller has seen it. The digest does
+// not tell whether the fleet was paused; a member that is added while rollouts are held would start on the old template.
 func (s *Snapshot) CaughtUp() bool {
-	return s.Workload.Observed && s.Workload.SpecDigest == s.Fleet.SpecDigest
+	w := s.Workload
+	return w.Observed && w.SpecDigest == s.Fleet.SpecDigest && w.Held == s.Fleet.Paused
 }
 
 // RolledOut reports whether every member exists, is Ready and has the workload's latest template.

@@ -73,6 +73,8 @@ func statefulSetValues(set *appsv1.StatefulSet) *Workload {
 	w.Replicas = replicasOf(set.Spec.Replicas)
 	w.Existing, w.Ready, w.Updated = int(set.Status.Replicas), int(set.Status.ReadyReplicas), int(set.Status.UpdatedReplicas)
 	w.CurrentRevision, w.NextRevision = set.Status.CurrentRevision, set.Status.UpdateRevision
+	rolling := set.Spec.UpdateStrategy.RollingUpdate
+	w.Held = rolling != nil && rolling.Partition != nil && *rolling.Partition > 0
 	return &w
 }
 
@@ -81,6 +83,7 @@ func deploymentValues(d *appsv1.Deployment) *Workload {
 	w.Observed = d.Status.ObservedGeneration == d.Generation
 	w.Replicas = replicasOf(d.Spec.Replicas)
 	w.Existing, w.Ready, w.Updated = int(d.Status.Replicas), int(d.Status.ReadyReplicas), int(d.Status.UpdatedReplicas)
+	w.Held = d.Spec.Paused
 	return &w
 }
 
