@@ -17,7 +17,7 @@ ENV OUT=/out
 # The tag brings the webhook's own certificates along.
 RUN mkdir -p "$OUT" && \
     GOOS="${TARGETOS:-linux}" GOARCH="${TARGETARCH:-$(go env GOARCH)}" \
-    go build -ldflags "-s -w -buildid= -X main.version=$VERSION" -o "$OUT/" ./cmd/...
+    go build -ldflags "-s -w -buildid= -X main.linked=$VERSION" -o "$OUT/" ./cmd/...
 # What is inside: each module, its version and its checksum, as the programs carry it themselves.
 RUN cd "$OUT" && go version -m fleetwright fleetwright-healer fleetwright-webhook >sbom && \
     touch -d "@$SOURCE_DATE_EPOCH" ./* .

@@ -17,7 +17,7 @@ help: ## print this
 
 .PHONY: build
 build: ## static programs in bin/
-	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o bin/ ./cmd/...
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w -X main.linked=$(VERSION)' -o bin/ ./cmd/...
 
 .PHONY: generate
 generate: ## deepcopy, CRDs, schemas for editors and kustomize, docs/api.md, all from api/; roles from the programs; chart, dist

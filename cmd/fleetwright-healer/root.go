@@ -8,8 +8,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"runtime"
-	"runtime/debug"
 	"strings"
 	"time"
 
@@ -24,6 +22,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/fleetwright/fleetwright/healer"
+	"github.com/fleetwright/fleetwright/internal/version"
 )
 
 // Exit codes.
@@ -33,8 +32,8 @@ const (
 	exitOther = 3 // anything else, such as a lost lease
 )
 
-// version is set by the linker.
-var version string
+// linked is the version, set by the linker in a release.
+var linked string
 
 // namespaceFile is where a Pod finds its own namespace.
 const namespaceFile = "/var/run/secrets/kubernetes.io/serviceaccount/namespace"
@@ -82,7 +81,7 @@ It stops on SIGTERM after the action in progress. Exit codes: 0 stopped, 2 usage
 		Example: `  fleetwright-healer --leader-elect
   fleetwright-healer --kubeconfig ~/.kube/config --namespaces fleets --member-replacement-delay 20m
   fleetwright-healer completion bash`,
-		Version:          versionText(),
+		Version:          version.Line("fleetwright-healer", linked),
 		Args:             cobra.NoArgs,
 		SilenceUsage:     true,
 		SilenceErrors:    true,
@@ -98,7 +97,7 @@ It stops on SIGTERM after the action in progress. Exit codes: 0 stopped, 2 usage
 	cmd.AddCommand(&cobra.Command{
 		Use: "version", Short: "Print the version", Example: "  fleetwright-healer version", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			_, err := fmt.Fprintln(cmd.OutOrStdout(), versionText())
+			_, err := fmt.Fprintln(cmd.OutOrStdout(), version.Line("fleetwright-healer", linked))
 			return err
 		},
 	})
@@ -150,7 +149,7 @@ func (f *flags) serve(ctx context.Context, errs io.Writer) error {
 	if err != nil {
 		return err
 	}
-	f.options.Version, f.options.Logger = versionOf(), logger
+	f.options.Version, f.options.Logger = version.Of(linked), logger
 	mgr, err := healer.NewManager(ctx, config, f.options)
 	if err != nil {
 		return fmt.Errorf("setting up with API server %s: %w", config.Host, err)
@@ -197,18 +196,4 @@ func newLogger(w io.Writer, verbose bool) *zap.Logger {
 		level = zapcore.DebugLevel
 	}
 	return zap.New(zapcore.NewCore(zapcore.NewJSONEncoder(config), zapcore.Lock(zapcore.AddSync(w)), level))
-}
-
-func versionText() string {
-	return fmt.Sprintf("fleetwright-healer %s %s %s/%s", versionOf(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
-}
-
-func versionOf() string {
-	if version != "" {
-		return version
-	}
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
-		return info.Main.Version
-	}
-	return "unknown"
 }

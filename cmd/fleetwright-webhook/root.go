@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"runtime"
-	"runtime/debug"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -17,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/config"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
+	"github.com/fleetwright/fleetwright/internal/version"
 	"github.com/fleetwright/fleetwright/webhook/serve"
 )
 
@@ -109,8 +108,8 @@ Exit codes: 0 stopped when told to, 2 usage, 3 anything else.`,
 	return cmd
 }
 
-// version is set by the linker in a release.
-var version = ""
+// linked is the version, set by the linker in a release.
+var linked string
 
 func versionCommand(started *bool) *cobra.Command {
 	return &cobra.Command{
@@ -120,11 +119,7 @@ func versionCommand(started *bool) *cobra.Command {
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			*started = true
-			v := version
-			if info, ok := debug.ReadBuildInfo(); ok && v == "" {
-				v = info.Main.Version
-			}
-			_, err := fmt.Fprintf(cmd.OutOrStdout(), "fleetwright-webhook %s %s %s/%s\n", v, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			_, err := fmt.Fprintln(cmd.OutOrStdout(), version.Line("fleetwright-webhook", linked))
 			return err
 		},
 	}

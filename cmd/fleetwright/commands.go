@@ -4,12 +4,11 @@ package main
 
 import (
 	"fmt"
-	"runtime"
-	"runtime/debug"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/fleetwright/fleetwright/internal/version"
 	"github.com/fleetwright/fleetwright/render/krm"
 )
 
@@ -78,8 +77,8 @@ standard error and listed in the results.`,
 	}
 }
 
-// version is set by the linker in a release.
-var version = ""
+// linked is the version, set by the linker in a release.
+var linked string
 
 func (a *app) versionCommand() *cobra.Command {
 	return &cobra.Command{
@@ -88,11 +87,7 @@ func (a *app) versionCommand() *cobra.Command {
 		Example: `  fleetwright version`,
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			v := version
-			if info, ok := debug.ReadBuildInfo(); ok && v == "" {
-				v = info.Main.Version
-			}
-			_, err := fmt.Fprintf(a.out, "fleetwright %s %s %s/%s\n", v, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			_, err := fmt.Fprintln(a.out, version.Line("fleetwright", linked))
 			return err
 		},
 	}
