@@ -14,7 +14,6 @@ ARG TARGETARCH
 ARG VERSION=unknown
 ARG SOURCE_DATE_EPOCH=0
 ENV OUT=/out
-# The tag brings the webhook's own certificates along.
 RUN mkdir -p "$OUT" && \
     GOOS="${TARGETOS:-linux}" GOARCH="${TARGETARCH:-$(go env GOARCH)}" \
     go build -ldflags "-s -w -buildid= -X main.linked=$VERSION" -o "$OUT/" ./cmd/...

@@ -77,8 +77,8 @@ func TestDeletionWithADeadNode(t *testing.T) {
 	pod := s.pod(2)
 	s.w.SilenceNode(pod.Spec.NodeName)
 	s.w.Delete(s.stored())
-	message := s.waitReason(v1alpha1.PhaseDeleting, v1alpha1.ReasonDraining)
-	require.Contains(t, message, "StatefulSet my-fleet")
+	s.waitReason(v1alpha1.PhaseDeleting, v1alpha1.ReasonDraining,
+		"StatefulSet my-fleet")
 	s.w.WaitPod(pod.Name, "to be told to go", func(pod *corev1.Pod) bool { return pod.DeletionTimestamp != nil })
 	s.passMinutes(3)
 	s.requireGone(3)
@@ -109,7 +109,7 @@ func TestDeletionLeavesAClaimWithoutTheIdentity(t *testing.T) {
 	claim := s.claim(1)
 	claim.Labels = nil
 	require.NoError(t, s.w.Client.Update(t.Context(), claim))
-	require.Contains(t, s.waitReason(v1alpha1.PhaseBlocked, v1alpha1.ReasonStorageIdentityConflict), "data-my-fleet-1")
+	s.waitReason(v1alpha1.PhaseBlocked, v1alpha1.ReasonStorageIdentityConflict, "data-my-fleet-1")
 	s.w.Delete(s.stored())
 	s.w.WaitGone(s.empty())
 	s.w.Get(claim)

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -151,13 +152,14 @@ func (s *subject) waitStatus(awaited string, want func(*v1alpha1.FleetStatus) bo
 	return f.State()
 }
 
-// waitReason waits until the fleet gives a reason, and returns its message.
-func (s *subject) waitReason(phase v1alpha1.Phase, reason v1alpha1.Reason) string {
+// waitReason waits until the fleet gives a reason, with a message that says
+// something.
+func (s *subject) waitReason(phase v1alpha1.Phase, reason v1alpha1.Reason, says ...string) {
 	s.t.Helper()
-	status := s.waitStatus(fmt.Sprintf("to be %s, %s", phase, reason), func(status *v1alpha1.FleetStatus) bool {
-		return status.Phase == phase && reasonOf(status) == string(reason)
+	s.waitStatus(fmt.Sprintf("to be %s, %s: %q", phase, reason, says), func(status *v1alpha1.FleetStatus) bool {
+		return status.Phase == phase && reasonOf(status) == string(reason) &&
+			!slices.ContainsFunc(says, func(text string) bool { return !strings.Contains(messageOf(status), text) })
 	})
-	return messageOf(status)
 }
 
 // waitReady waits until every member that the spec asks for runs.

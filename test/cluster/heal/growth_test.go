@@ -32,8 +32,8 @@ func TestForeignClaimStopsGrowth(t *testing.T) {
 			s := newFleet(t, 3)
 			foreign := s.makeClaim("data-my-fleet-2", labels)
 			s.sync()
-			message := s.waitReason(v1alpha1.PhaseBlocked, v1alpha1.ReasonStorageIdentityConflict)
-			require.Contains(t, message, "claim data-my-fleet-2 is at the name of member my-fleet-2")
+			s.waitReason(v1alpha1.PhaseBlocked, v1alpha1.ReasonStorageIdentityConflict,
+				"claim data-my-fleet-2 is at the name of member my-fleet-2")
 			s.holds("no member is added", 1)
 
 			s.w.Delete(foreign)
@@ -65,7 +65,7 @@ func TestGrowthWaitsForWhatProtectsMembers(t *testing.T) {
 	s.w.Delete(budget)
 	*s.Shared().Replicas = 4
 	s.syncFleet()
-	require.Contains(t, s.waitReason(v1alpha1.PhaseProvisioning, v1alpha1.ReasonPrerequisitesMissing), "PodDisruptionBudget my-fleet")
+	s.waitReason(v1alpha1.PhaseProvisioning, v1alpha1.ReasonPrerequisitesMissing, "PodDisruptionBudget my-fleet")
 
 	// Somebody else's object at that name is no better.
 	foreign := &policyv1.PodDisruptionBudget{ObjectMeta: s.named("my-fleet"), Spec: budget.Spec}
@@ -75,7 +75,7 @@ func TestGrowthWaitsForWhatProtectsMembers(t *testing.T) {
 	label := `{"metadata":{"labels":{"` + v1alpha1.LabelFleetUID + `":"3d594650-3436-4f0f-9c3f-2b2b2b2b2b2b"}}}`
 	require.NoError(t, s.w.Client.Patch(t.Context(), foreign, client.RawPatch(types.MergePatchType, []byte(label))))
 	s.passMinutes(1)
-	require.Contains(t, s.waitReason(v1alpha1.PhaseBlocked, v1alpha1.ReasonInfrastructureBlocked), "PodDisruptionBudget my-fleet is not this fleet's")
+	s.waitReason(v1alpha1.PhaseBlocked, v1alpha1.ReasonInfrastructureBlocked, "PodDisruptionBudget my-fleet is not this fleet's")
 
 	s.w.Delete(foreign)
 	s.w.WaitGone(foreign)
@@ -106,7 +106,7 @@ func TestContractionWaitsForEveryMember(t *testing.T) {
 	s.w.Behave("my-fleet-0", cluster.Unready)
 	*s.Shared().Replicas = 3
 	s.syncFleet()
-	require.Contains(t, s.waitReason(v1alpha1.PhaseProvisioning, v1alpha1.ReasonRollingOut), "before removing my-fleet-4")
+	s.waitReason(v1alpha1.PhaseProvisioning, v1alpha1.ReasonRollingOut, "before removing my-fleet-4")
 	s.holds("no member is removed", 5)
 	s.w.Behave("my-fleet-0", cluster.Ready)
 	counts := []int32{5}
@@ -129,9 +129,9 @@ func TestGrowthByRuns(t *testing.T) {
 
 	start := s.w.StopScheduler(t)
 	s.scale(6)
-	message := s.waitReason(v1alpha1.PhaseProvisioning, v1alpha1.ReasonWaitingForPlacement)
-	require.Contains(t, message, "waiting for the scheduler to place my-fleet-3, or find no node for it, "+
-		"before adding members my-fleet-4 to my-fleet-5 on fresh disks")
+	s.waitReason(v1alpha1.PhaseProvisioning, v1alpha1.ReasonWaitingForPlacement,
+		"waiting for the scheduler to place my-fleet-3, or find no node for it, "+
+			"before adding members my-fleet-4 to my-fleet-5 on fresh disks")
 	cluster.Holds(t, settle, "the second run waits for the first", func(ctx) (bool, string) {
 		return s.replicas() == 4, fmt.Sprint(s.replicas())
 	})
@@ -218,7 +218,7 @@ func TestStatefulSetRecreatedFromGit(t *testing.T) {
 	disks, set := s.disks(3), s.set()
 	s.w.Delete(set)
 	s.w.WaitGone(set)
-	require.Contains(t, s.waitReason(v1alpha1.PhaseProvisioning, v1alpha1.ReasonStatefulSetMissing), "StatefulSet my-fleet")
+	s.waitReason(v1alpha1.PhaseProvisioning, v1alpha1.ReasonStatefulSetMissing, "StatefulSet my-fleet")
 	s.sync()
 	s.waitReady()
 	require.Equal(t, disks, s.disks(3))

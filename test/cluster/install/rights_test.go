@@ -90,6 +90,6 @@ func rotates(c *cluster.Cluster) func(ctx) (bool, string) {
 func build(t *testing.T, c *cluster.Cluster, name string) string {
 	t.Helper()
 	binary := filepath.Join(c.Dir(), name)
-	run(t, "go", "build", "-tags", "rotate", "-o", binary, "github.com/fleetwright/fleetwright/cmd/"+name)
+	run(t, "go", "build", "-o", binary, "github.com/fleetwright/fleetwright/cmd/"+name)
 	return binary
 }
