@@ -128,7 +128,8 @@ func (h *Healer) next(s *Snapshot, d *Decision, now time.Time) reconcile.Result 
 	if d.Next.IsZero() {
 		return reconcile.Result{}
 	}
-	return reconcile.Result{RequeueAfter: max(d.Next.Sub(now), time.Millisecond)}
+	// The queue counts from now on, and reading and publishing took a while.
+	return reconcile.Result{RequeueAfter: max(d.Next.Sub(h.Clock.Now()), time.Millisecond)}
 }
 
 func (h *Healer) decide(ctx context.Context, o *observer, fleet v1alpha1.Fleet, now time.Time) (*Snapshot, *Decision, error) {

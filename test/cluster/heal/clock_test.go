@@ -19,8 +19,9 @@ import (
 type jumpClock struct {
 	*clocktesting.FakeClock
 
-	mu    sync.Mutex
-	jumps []jump
+	setting sync.Mutex
+	mu      sync.Mutex
+	jumps   []jump
 }
 
 type jump struct {
@@ -38,7 +39,7 @@ func newJumpClock(t *testing.T) *jumpClock {
 		for {
 			select {
 			case <-tick.C:
-				c.SetTime(c.translate(time.Now()))
+				c.run()
 			case <-done:
 				return
 			}
@@ -55,6 +56,13 @@ func (c *jumpClock) jump(by time.Duration) {
 	c.mu.Lock()
 	c.jumps = append(c.jumps, jump{at: at, by: by})
 	c.mu.Unlock()
+	c.run()
+}
+
+// run sets the clock to what it is by now. It never goes back.
+func (c *jumpClock) run() {
+	c.setting.Lock()
+	defer c.setting.Unlock()
 	c.SetTime(c.translate(time.Now()))
 }
 
