@@ -74,9 +74,12 @@ func (h *Healer) Reconcile(ctx context.Context, request Request) (reconcile.Resu
 func (h *Healer) look(ctx context.Context, request Request) (reconcile.Result, error) {
 	// 1. The fleet, from a view that shows the healer's own last write.
 	fleet, err := getFleet(ctx, h.Client, request)
-	if fleet == nil || err != nil {
-		h.forget(request)
+	if err != nil {
 		return reconcile.Result{}, err
+	}
+	if fleet == nil {
+		h.forget(request)
+		return reconcile.Result{}, nil
 	}
 	if current, err := h.views.current(ctx, h.Client, request); err != nil || !current {
 		h.Metrics.stale(request)
@@ -111,7 +114,7 @@ func (h *Healer) look(ctx context.Context, request Request) (reconcile.Result, e
 		}
 	}
 	// 4. Publish, and look again at the next deadline.
-	if err := h.publish(ctx, fleet, snapshot, decision, now); err != nil {
+	if err := h.publish(ctx, request, fleet, snapshot, decision, now); err != nil {
 		return reconcile.Result{}, err
 	}
 	return h.next(snapshot, decision, now), nil
@@ -183,17 +186,9 @@ func (h *Healer) confirmAndAct(
 		return nil, nil, err
 	}
 	logger.Info("done", "message", decision.Message, "targets", names(decision.Action.Targets))
-	h.Metrics.acted(request, decision, "done", h.late(decision))
+	h.Metrics.acted(request, decision, "done", h.Clock.Since(decision.Due))
 	h.event(fleet, decision.Rule, decision.Action.Event)
 	return snapshot, decision, nil
-}
-
-// late returns how long after it was due an action was done, zero where nothing was due.
-func (h *Healer) late(d *Decision) time.Duration {
-	if d.Due.IsZero() {
-		return 0
-	}
-	return max(h.Clock.Since(d.Due), 0)
 }
 
 func (h *Healer) zone(node string) string {
@@ -224,10 +219,6 @@ func getFleet(ctx context.Context, reader client.Reader, request Request) (v1alp
 		return nil, err
 	}
 	return fleet, nil
-}
-
-func requestFor(f v1alpha1.Fleet) Request {
-	return Request{Kind: f.Kind(), NamespacedName: client.ObjectKeyFromObject(f)}
 }
 
 func names(refs []Ref) []string {

@@ -56,5 +56,3 @@ func (t *memberTable) into(s *Snapshot) {
 	}
 	slices.SortFunc(s.Removed, func(a, b Member) int { return cmp.Compare(a.Ordinal, b.Ordinal) })
 }
-
-func compareNames(a, b string) int { return cmp.Compare(a, b) }

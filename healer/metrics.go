@@ -81,6 +81,7 @@ func conditionOf(p v1alpha1.Phase) string {
 	return string(p)
 }
 
+// acted counts an action, and how late it was done if a deadline led to it.
 func (m *Metrics) acted(r Request, d *Decision, outcome string, late time.Duration) {
 	if m == nil {
 		return
@@ -92,7 +93,7 @@ func (m *Metrics) acted(r Request, d *Decision, outcome string, late time.Durati
 }
 
 // waited measures a wait that ended, from the transition that began it.
-func (m *Metrics) waited(_ *Snapshot, reason v1alpha1.Reason, old *v1alpha1.FleetStatus, now time.Time) {
+func (m *Metrics) waited(reason v1alpha1.Reason, old *v1alpha1.FleetStatus, now time.Time) {
 	c := meta.FindStatusCondition(old.Conditions, conditionOf(old.Phase))
 	if m == nil || reason == "" || c == nil || old.Phase == v1alpha1.PhaseReady {
 		return

@@ -45,9 +45,9 @@ func TestMetrics(t *testing.T) {
 	m.acted(request, due, "done", 300*time.Millisecond)
 	m.acted(request, due, "changed", 0)
 	m.acted(request, &Decision{Rule: "growth"}, "done", time.Hour)
-	m.waited(healthy(), v1alpha1.ReasonWaitingForPlacement, status, noon.Add(2*time.Minute))
-	m.waited(healthy(), v1alpha1.ReasonProvisioned, observed(m, healthy(), emptyStatus(), noon), noon.Add(time.Hour)) // was well
-	m.waited(healthy(), "", emptyStatus(), noon)                                                                      // is new
+	m.waited(v1alpha1.ReasonWaitingForPlacement, status, noon.Add(2*time.Minute))
+	m.waited(v1alpha1.ReasonProvisioned, observed(m, healthy(), emptyStatus(), noon), noon.Add(time.Hour)) // was well
+	m.waited("", emptyStatus(), noon)                                                                      // is new
 	m.stale(request)
 	got := series(t, registry)
 	for _, want := range []string{
@@ -101,7 +101,7 @@ func TestNoMetrics(t *testing.T) {
 	var m *Metrics
 	observed(m, healthy(), emptyStatus(), noon)
 	m.acted(Request{}, &Decision{}, "done", 0)
-	m.waited(healthy(), "x", emptyStatus(), noon)
+	m.waited("x", emptyStatus(), noon)
 	m.stale(Request{})
 	m.forget(Request{})
 }

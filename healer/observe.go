@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -99,7 +100,8 @@ func (o *observer) members(ctx context.Context, _ v1alpha1.Fleet, s *Snapshot, n
 		return err
 	}
 	if !s.Fleet.Ordered() {
-		return o.unordered(ctx, s, pods.Items, now)
+		o.unordered(s, pods.Items, now)
+		return nil
 	}
 	members := newMembers(s)
 	for i := range pods.Items {
@@ -169,15 +171,14 @@ func (o *observer) lookUp(ctx context.Context, s *Snapshot, workloadUID string, 
 }
 
 // unordered keeps the Pods of a Deployment, those of its current ReplicaSets and what they left.
-func (o *observer) unordered(_ context.Context, s *Snapshot, pods []corev1.Pod, now time.Time) error {
+func (o *observer) unordered(s *Snapshot, pods []corev1.Pod, now time.Time) {
 	for i := range pods {
 		p := podValues(&pods[i], s.Fleet.Identity, "", o.zone, now)
 		p.Waited = !s.Fleet.Deleting
 		p.Controlled = s.Workload != nil // through a ReplicaSet; the selector is the identity alone
 		s.Pods = append(s.Pods, p)
 	}
-	slices.SortFunc(s.Pods, func(a, b *Pod) int { return compareNames(a.Name, b.Name) })
-	return nil
+	slices.SortFunc(s.Pods, func(a, b *Pod) int { return strings.Compare(a.Name, b.Name) })
 }
 
 // prerequisites are looked at only when members are to be added.

@@ -17,7 +17,9 @@ import (
 )
 
 // publish writes the status if it changed, tells of a reason that changed, and sets the gauges.
-func (h *Healer) publish(ctx context.Context, fleet v1alpha1.Fleet, s *Snapshot, d *Decision, now time.Time) error {
+func (h *Healer) publish(
+	ctx context.Context, request Request, fleet v1alpha1.Fleet, s *Snapshot, d *Decision, now time.Time,
+) error {
 	old := fleet.State().DeepCopy()
 	status := StatusOf(s, d, h.Policy, old, now)
 	h.Metrics.observe(s, d, &status, now)
@@ -33,12 +35,12 @@ func (h *Healer) publish(ctx context.Context, fleet v1alpha1.Fleet, s *Snapshot,
 	if err != nil {
 		return fmt.Errorf("writing the status: %w", err)
 	}
-	h.views.wrote(requestFor(fleet), written{Ref: refOf(fleet.Kind(), fleet), version: patched.GetResourceVersion()})
+	h.views.wrote(request, written{Ref: refOf(fleet.Kind(), fleet), version: patched.GetResourceVersion()})
 	if before := reasonOf(old); before != d.Reason || old.Phase != d.Phase {
 		log.FromContext(ctx).Info("now "+string(d.Phase), "rule", d.Rule, "reason", d.Reason, "member", concerned(s, d, h.Policy),
 			"message", d.Message, "before", before)
 		if old.Phase != d.Phase {
-			h.Metrics.waited(s, before, old, now)
+			h.Metrics.waited(before, old, now)
 		}
 		if d.Action == nil && worthTelling(old, d) {
 			h.event(fleet, d.Rule, waitEvent(d))

@@ -15,12 +15,8 @@ import (
 func heldReplacement(s *Snapshot, _ Policy, now time.Time) *Decision {
 	for _, list := range [][]Member{s.Members, s.Removed} {
 		for i := range list {
-			m := &list[i]
-			if m.Pod == nil || m.Pod.Handover == nil {
-				continue
-			}
-			if d := endHandover(s, m, now); d != nil {
-				return d
+			if m := &list[i]; m.Pod != nil && m.Pod.Handover != nil {
+				return endHandover(s, m, now)
 			}
 		}
 	}
@@ -28,44 +24,52 @@ func heldReplacement(s *Snapshot, _ Policy, now time.Time) *Decision {
 }
 
 func endHandover(s *Snapshot, m *Member, now time.Time) *Decision {
-	d := provisioning(v1alpha1.ReasonReplacingMember, "")
-	h := m.Pod.Handover
-	ends := m.Claim != nil && m.Claim.UID == h.ClaimUID && !m.Claim.Terminating // finishing would delete it
-	why := ""
-	switch {
-	case s.Fleet.Deleting:
-		why = "the fleet is being deleted"
-	case s.Fleet.Paused:
-		why = "the fleet is paused"
-	case !h.Committed || !m.Pod.Terminating:
-		why = "it was interrupted before it was decided"
-	case m.Claim != nil && m.Claim.Identity != s.Fleet.Identity:
-		why = fmt.Sprintf("claim %s has lost the fleet's identity", m.Claim.Name)
-	case ends && (!m.Pod.Ours || !m.Pod.Controlled):
-		why = fmt.Sprintf("Pod %s is not controlled by the fleet's StatefulSet under its label", m.Name)
-	case ends && !m.Claim.Lost && unsettled(s, m, now) != "":
-		why = unsettled(s, m, now)
-	default:
-		d.Message = fmt.Sprintf("finishing the replacement of %s", m.Name)
-		event := normal(EventReplacementFinished, fmt.Sprintf("finished the interrupted replacement of %s", m.Name))
+	ends := m.Claim != nil && m.Claim.UID == m.Pod.Handover.ClaimUID && !m.Claim.Terminating // finishing would delete it
+	why := whyAbort(s, m, ends, now)
+	if why == "" {
 		targets := []Ref{m.Pod.Ref}
 		if ends {
 			targets = append(targets, m.Claim.Ref)
 		}
-		return d.act(Action{Verb: VerbFinishReplacement, Targets: targets, Event: event})
+		return provisioning(v1alpha1.ReasonReplacingMember, fmt.Sprintf("finishing the replacement of %s", m.Name)).act(Action{
+			Verb: VerbFinishReplacement, Targets: targets,
+			Event: normal(EventReplacementFinished, fmt.Sprintf("finished the interrupted replacement of %s", m.Name)),
+		})
 	}
 	disk := "its disk is kept"
-	if m.Claim == nil || m.Claim.UID == h.ClaimUID && m.Claim.Terminating {
+	if m.Claim == nil || m.Claim.UID == m.Pod.Handover.ClaimUID && m.Claim.Terminating {
 		disk = "its disk was let go already"
 	}
-	d.Message = fmt.Sprintf("aborting the replacement of %s: %s; %s", m.Name, why, disk)
+	what := fmt.Sprintf("the replacement of %s: %s; %s", m.Name, why, disk)
+	d := provisioning(v1alpha1.ReasonReplacingMember, "aborting "+what)
 	if s.Fleet.Deleting {
-		d.Phase, d.Reason = v1alpha1.PhaseDeleting, v1alpha1.ReasonDraining
+		d.during(v1alpha1.PhaseDeleting, v1alpha1.ReasonDraining)
 	}
 	return d.act(Action{
-		Verb: VerbAbortReplacement, Targets: []Ref{m.Pod.Ref},
-		Event: normal(EventReplacementAborted, fmt.Sprintf("aborted the replacement of %s: %s; %s", m.Name, why, disk)),
+		Verb: VerbAbortReplacement, Targets: []Ref{m.Pod.Ref}, Event: normal(EventReplacementAborted, "aborted "+what),
 	})
+}
+
+// whyAbort says why a hand-over is not finished, empty when it is. ends says that finishing deletes the claim.
+func whyAbort(s *Snapshot, m *Member, ends bool, now time.Time) string {
+	switch {
+	case s.Fleet.Deleting:
+		return "the fleet is being deleted"
+	case s.Fleet.Paused:
+		return "the fleet is paused"
+	case !m.Pod.Handover.Committed || !m.Pod.Terminating:
+		return "it was interrupted before it was decided"
+	case m.Claim != nil && m.Claim.Identity != s.Fleet.Identity:
+		return fmt.Sprintf("claim %s has lost the fleet's identity", m.Claim.Name)
+	case !ends:
+		return ""
+	case !m.Pod.Ours || !m.Pod.Controlled:
+		return fmt.Sprintf("Pod %s is not controlled by the fleet's StatefulSet under its label", m.Name)
+	case m.Claim.Lost:
+		return ""
+	default:
+		return unsettled(s, m, now)
+	}
 }
 
 // unsettled says which other member keeps a disk from going, empty when none does.

@@ -86,7 +86,6 @@ func NewManager(ctx context.Context, config *rest.Config, o RunOptions) (manager
 	config.UserAgent = FieldManager + "/" + orElse(o.Version, "unknown")
 	mgr, err := manager.New(config, manager.Options{
 		Scheme: scheme, Logger: o.Logger, Cache: caches,
-		Client:                        client.Options{Cache: &client.CacheOptions{Unstructured: false}},
 		Metrics:                       metricsserver.Options{BindAddress: orElse(o.MetricsAddress, "0")},
 		HealthProbeBindAddress:        orElse(o.ProbeAddress, "0"),
 		LeaderElection:                o.LeaderElect,

@@ -242,7 +242,7 @@ func (w *world) pods() []corev1.Pod {
 	list, err := w.raw.List(corev1.SchemeGroupVersion.WithResource("pods"), corev1.SchemeGroupVersion.WithKind("Pod"), simNamespace)
 	require.NoError(w.t, err)
 	items := list.(*corev1.PodList).Items
-	slices.SortFunc(items, func(a, b corev1.Pod) int { return compareNames(a.Name, b.Name) })
+	slices.SortFunc(items, func(a, b corev1.Pod) int { return strings.Compare(a.Name, b.Name) })
 	return items
 }
 
@@ -251,6 +251,6 @@ func (w *world) claims() []corev1.PersistentVolumeClaim {
 		corev1.SchemeGroupVersion.WithKind("PersistentVolumeClaim"), simNamespace)
 	require.NoError(w.t, err)
 	items := list.(*corev1.PersistentVolumeClaimList).Items
-	slices.SortFunc(items, func(a, b corev1.PersistentVolumeClaim) int { return compareNames(a.Name, b.Name) })
+	slices.SortFunc(items, func(a, b corev1.PersistentVolumeClaim) int { return strings.Compare(a.Name, b.Name) })
 	return items
 }

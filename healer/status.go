@@ -4,6 +4,7 @@ package healer
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -44,14 +45,7 @@ func StatusOf(s *Snapshot, d *Decision, p Policy, old *v1alpha1.FleetStatus, now
 
 // conditions puts one decision into each condition that people and tools wait for.
 func conditions(s *Snapshot, d *Decision, old *v1alpha1.FleetStatus, now time.Time) []metav1.Condition {
-	phase := func(of ...v1alpha1.Phase) bool {
-		for _, p := range of {
-			if d.Phase == p {
-				return true
-			}
-		}
-		return false
-	}
+	phase := func(of ...v1alpha1.Phase) bool { return slices.Contains(of, d.Phase) }
 	var out []metav1.Condition
 	for _, c := range []struct {
 		name string

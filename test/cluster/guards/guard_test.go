@@ -5,7 +5,6 @@ package guards_test
 import (
 	"context"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"testing"
@@ -21,6 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/fleetwright/fleetwright/test/cluster"
+	"github.com/fleetwright/fleetwright/test/cluster/program"
 	"github.com/fleetwright/fleetwright/webhook"
 	"github.com/fleetwright/fleetwright/webhook/registration"
 	"github.com/fleetwright/fleetwright/webhook/serve"
@@ -91,7 +91,7 @@ func (g *guards) configuration() *admissionregistrationv1.ValidatingWebhookConfi
 func (g *guards) start(t *testing.T, change ...func(*serve.Options)) *replica {
 	t.Helper()
 	o := serve.Default()
-	o.Address, o.MetricsAddress, o.ProbeAddress = "127.0.0.1:"+freePort(t), "0", "127.0.0.1:"+freePort(t)
+	o.Address, o.MetricsAddress, o.ProbeAddress = "127.0.0.1:"+program.FreePort(t), "0", "127.0.0.1:"+program.FreePort(t)
 	registry := prometheus.NewRegistry()
 	o.DNSNames, o.Registry, o.Instance, o.DrainDelay = []string{"localhost"}, registry, o.ProbeAddress, time.Second
 	for _, c := range change {
@@ -148,14 +148,4 @@ func (g *guards) waitAsked(t *testing.T) {
 		err := g.c.Client.Delete(ctx, probe, client.DryRunAll)
 		return denied(err), errorText(err)
 	})
-}
-
-func freePort(t *testing.T) string {
-	t.Helper()
-	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	defer func() { _ = listener.Close() }()
-	_, port, err := net.SplitHostPort(listener.Addr().String())
-	require.NoError(t, err)
-	return port
 }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"crypto/tls"
 	"encoding/pem"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -81,7 +82,10 @@ func TestRolloutOfTheWebhook(t *testing.T) {
 		old := guard.running
 		guard.running = guard.start(t)
 		guard.service.route(old, guard.running)
-		time.Sleep(200 * time.Millisecond) // some requests for both
+		asked := l.asked.Load()
+		cluster.Wait(t, "requests while both are there", func(ctx) (bool, string) {
+			return l.asked.Load() >= asked+20, fmt.Sprint(l.asked.Load() - asked)
+		})
 		old.stop()
 		cluster.Wait(t, "the old replica to say that it is going", func(ctx ctx) (bool, string) {
 			ready, said := old.ready(ctx)

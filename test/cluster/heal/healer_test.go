@@ -25,7 +25,8 @@ import (
 type running struct {
 	clock    *jumpClock
 	registry *prometheus.Registry
-	stop     func() // and wait until it has stopped
+	stop     func()          // and wait until it has stopped
+	stopping context.Context // done as soon as it has been told to
 }
 
 type option func(*healer.RunOptions)
@@ -56,6 +57,7 @@ func startHealerAs(t *testing.T, w *cluster.World, config *rest.Config, options 
 	require.NoError(t, err)
 	done := make(chan error, 1)
 	go func() { done <- mgr.Start(running) }()
+	r.stopping = running
 	r.stop = func() {
 		stop()
 		for err := range done {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
@@ -98,12 +97,13 @@ func TestOneBucketOneFleet(t *testing.T) {
 func TestStopFinishesTheActionInProgress(t *testing.T) {
 	t.Parallel()
 	var deleting atomic.Bool
+	stopping := make(chan struct{})
 	s := newReadyFleet(t, 3, oldDisks, func(o *healer.RunOptions) {
 		o.Client = wrap(o.Client, interceptor.Funcs{
 			Delete: func(ctx ctx, c client.WithWatch, object client.Object, options ...client.DeleteOption) error {
 				if _, ok := object.(*corev1.Pod); ok {
 					deleting.Store(true)
-					time.Sleep(time.Second) // the API server takes its time
+					<-stopping // the API server takes its time
 				}
 				return c.Delete(ctx, object, options...)
 			},
@@ -114,7 +114,11 @@ func TestStopFinishesTheActionInProgress(t *testing.T) {
 	s.waitReason(v1alpha1.PhaseProvisioning, v1alpha1.ReasonReplacementPending)
 	s.passMinutes(11)
 	cluster.Wait(t, "the action", func(ctx) (bool, string) { return deleting.Load(), fmt.Sprint(deleting.Load()) })
-	s.stop()
+	stopped := make(chan struct{})
+	go func() { s.stop(); close(stopped) }()
+	<-s.stopping.Done()
+	close(stopping)
+	<-stopped
 	s.w.WaitReplaced(pods[1])
 	require.NotEqual(t, disks[1], s.disks(3)[1])
 	require.Empty(t, s.w.WaitReady("my-fleet-1").Finalizers)

@@ -10,12 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stretchr/testify/require"
-	corev1 "k8s.io/api/core/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
-
-	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	"github.com/fleetwright/fleetwright/test/cluster"
+	"github.com/fleetwright/fleetwright/test/cluster/program"
+	"github.com/stretchr/testify/require"
 )
 
 // BenchmarkManyFleets brings up fleets of five members (500, or as many as
@@ -52,14 +49,14 @@ func manyFleets(b *testing.B, fleets int) {
 		s.Store().Bucket = fmt.Sprintf("s3://%s-%d", w.Namespace, i)
 		s.sync()
 	}
-	waitReady(b, w, fleets)
+	p.waitReady(b, fleets, 0)
 	b.Logf("%d fleets of %d members were up after %s; the healer holds %d MiB", fleets, membersEach, time.Since(began).Round(time.Second), p.memory(b))
 
 	mark := w.Mark(b)
-	time.Sleep(10 * time.Second)
-	idle := requestsOf(b, w, mark)
-	b.Logf("10 s of %d idle fleets cost %d requests", fleets, len(idle))
-	require.Empty(b, idle)
+	cluster.Holds(b, 10*time.Second, "idle fleets cost no request", func(ctx) (bool, string) {
+		idle := requestsOf(b, w, mark)
+		return len(idle) == 0, fmt.Sprint(idle)
+	})
 
 	mark = w.Mark(b)
 	lost := 0
@@ -67,11 +64,11 @@ func manyFleets(b *testing.B, fleets int) {
 		w.LoseVolume(fmt.Sprintf("data-fleet-%d-1", i))
 		lost++
 	}
-	waitReady(b, w, fleets)
-	b.Logf("%d lost disks cost %d requests, %.1f each; the healer holds %d MiB",
-		lost, len(requestsOf(b, w, mark)), float64(len(requestsOf(b, w, mark)))/float64(lost), p.memory(b))
+	p.waitReady(b, fleets, lost)
+	requests := len(requestsOf(b, w, mark))
+	b.Logf("%d lost disks cost %d requests; the healer holds %d MiB", lost, requests, p.memory(b))
 	b.ReportMetric(float64(p.memory(b)), "MiB")
-	b.ReportMetric(float64(len(requestsOf(b, w, mark)))/float64(lost), "requests/fault")
+	b.ReportMetric(float64(requests)/float64(lost), "requests/fault")
 }
 
 func requestsOf(tb testing.TB, w *cluster.World, since cluster.Mark) []cluster.Request {
@@ -81,39 +78,29 @@ func requestsOf(tb testing.TB, w *cluster.World, since cluster.Mark) []cluster.R
 	})
 }
 
-// waitReady waits until every member of every fleet has a good disk and runs.
-func waitReady(tb testing.TB, w *cluster.World, fleets int) {
+// waitReady waits until the healer says that every member of every fleet is
+// ready, and that it has replaced as many lost disks as there were.
+func (p *healerProgram) waitReady(tb testing.TB, fleets, lost int) {
 	tb.Helper()
 	cluster.WaitWithin(tb, 20*time.Minute, fmt.Sprintf("%d fleets to be ready", fleets), func(ctx ctx) (bool, string) {
-		time.Sleep(2 * time.Second)
-		var list v1alpha1.PersistentFleetList
-		if err := w.Client.List(ctx, &list, client.InNamespace(w.Namespace)); err != nil {
-			return false, err.Error()
-		}
-		ready := 0
-		for i := range list.Items {
-			if list.Items[i].Status.Phase == v1alpha1.PhaseReady {
+		_, page := program.Get(ctx, p.metrics, "/metrics")
+		ready, replaced := 0, 0
+		for line := range strings.Lines(page) {
+			switch {
+			case strings.HasPrefix(line, "fleetwright_fleet_since_seconds{") && strings.Contains(line, `phase="Ready"`):
 				ready++
+			case strings.HasPrefix(line, "fleetwright_actions_total{") && strings.Contains(line, `rule="lost-disk"`) && strings.HasSuffix(line, " 1\n"):
+				replaced++
 			}
 		}
-		var claims corev1.PersistentVolumeClaimList
-		if err := w.Client.List(ctx, &claims, client.InNamespace(w.Namespace)); err != nil {
-			return false, err.Error()
-		}
-		bound := 0
-		for i := range claims.Items {
-			if claims.Items[i].Status.Phase == corev1.ClaimBound {
-				bound++
-			}
-		}
-		return ready == fleets && bound == fleets*membersEach, fmt.Sprintf("%d ready, %d disks", ready, bound)
+		return ready == fleets && replaced == lost, fmt.Sprintf("%d ready, %d replaced", ready, replaced)
 	})
 }
 
 // memory returns the resident memory of the program in MiB.
-func (p *program) memory(tb testing.TB) int {
+func (p *healerProgram) memory(tb testing.TB) int {
 	tb.Helper()
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.PID()))
 	require.NoError(tb, err)
 	_, rest, _ := strings.Cut(string(text), "VmRSS:")
 	kib, err := strconv.Atoi(strings.Fields(rest)[0])

@@ -5,7 +5,6 @@ package install_test
 import (
 	"fmt"
 	"net/http"
-	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -17,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/fleetwright/fleetwright/test/cluster"
+	"github.com/fleetwright/fleetwright/test/cluster/program"
 )
 
 // TestProgramsStart runs the programs outside the cluster, with the arguments
@@ -31,7 +31,7 @@ func TestProgramsStart(t *testing.T) {
 		works   func(ctx) (bool, string)
 	}{
 		"fleetwright-healer":  {[]string{"--leader-election-namespace=" + system}, leads(c)},
-		"fleetwright-webhook": {[]string{"--port=" + freePort(t), "--drain-delay=1s"}, rotates(c)},
+		"fleetwright-webhook": {[]string{"--port=" + program.FreePort(t), "--drain-delay=1s"}, rotates(c)},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -39,22 +39,17 @@ func TestProgramsStart(t *testing.T) {
 			cluster.Wait(t, "the Deployment", c.Object(d, func() (bool, string) { return true, "" }))
 			pod := d.Spec.Template.Spec
 			require.Equal(t, []string{"/" + name}, pod.Containers[0].Command)
-			probes := "127.0.0.1:" + freePort(t)
+			probes := "127.0.0.1:" + program.FreePort(t)
 			flags := append(pod.Containers[0].Args, "--health-probe-bind-address="+probes, "--metrics-bind-address=0")
-			p := start(t, build(t, c, name), kubeconfig(t, c, pod.ServiceAccountName), append(flags, tc.outside...)...)
+			p := program.Start(t, program.Build(t, c, name), c.ServiceAccountConfig(t, system, pod.ServiceAccountName),
+				append(flags, tc.outside...)...)
 			cluster.Wait(t, name+" to be ready", func(ctx ctx) (bool, string) {
-				url := "http://" + probes + pod.Containers[0].ReadinessProbe.HTTPGet.Path + "?verbose"
-				request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
-				require.NoError(t, err)
-				response, err := http.DefaultClient.Do(request)
-				if err != nil {
-					return false, err.Error()
-				}
-				return response.StatusCode == http.StatusOK && response.Body.Close() == nil, response.Status
+				status, body := program.Get(ctx, probes, pod.Containers[0].ReadinessProbe.HTTPGet.Path+"?verbose")
+				return status == http.StatusOK, body
 			})
 			cluster.Wait(t, name+" to work", tc.works)
-			p.stop(t)
-			require.NotContains(t, p.log.String(), "forbidden")
+			p.Stop(t)
+			require.NotContains(t, p.Log(), "forbidden")
 		})
 	}
 }
@@ -84,12 +79,4 @@ func rotates(c *cluster.Cluster) func(ctx) (bool, string) {
 		}
 		return len(secret.Data["tls.key"]) > 0, fmt.Sprintf("the Secret has %d keys", len(secret.Data))
 	}
-}
-
-// build builds a program as the image does.
-func build(t *testing.T, c *cluster.Cluster, name string) string {
-	t.Helper()
-	binary := filepath.Join(c.Dir(), name)
-	run(t, "go", "build", "-o", binary, "github.com/fleetwright/fleetwright/cmd/"+name)
-	return binary
 }
