@@ -39,7 +39,7 @@ func ParseObject(raw []byte) (*Object, error) {
 	if n := values(raw); n > maxNodes {
 		return nil, fmt.Errorf("holds more than %d values: no object of a fleet does", maxNodes)
 	}
-	root, err := parseTree(raw)
+	root, err := tree.FromJSON(raw)
 	if err != nil {
 		return nil, err
 	}

@@ -20,7 +20,11 @@ func FuzzFromJSON(f *testing.F) {
 	} {
 		f.Add([]byte(seed))
 	}
+	for _, seed := range texts {
+		f.Add([]byte(seed))
+	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
+		requireSameTree(t, raw)
 		n, err := tree.FromJSON(raw)
 		if err != nil {
 			require.Nil(t, n)
@@ -32,7 +36,9 @@ func FuzzFromJSON(f *testing.F) {
 		back, err := tree.FromJSON(text)
 		require.NoError(t, err)
 		require.Equal(t, string(text), canonical(back))
-		n.Walk(func(n *tree.Node) bool {
+		nodes, err := tree.FromJSONStream(raw)
+		require.NoError(t, err)
+		nodes[0].Walk(func(n *tree.Node) bool {
 			require.Positive(t, n.Pos.Line)
 			require.Positive(t, n.Pos.Column)
 			return true

@@ -21,18 +21,6 @@ const MaxDepth = 200
 // ErrTooDeep is returned for input that nests deeper than MaxDepth.
 var ErrTooDeep = fmt.Errorf("nests deeper than %d levels", MaxDepth)
 
-// FromJSON reads one JSON value; anything after it is an error. Numbers keep their digits, repeated keys stay repeated.
-func FromJSON(raw []byte) (*Node, error) {
-	nodes, err := FromJSONStream(raw)
-	if err == nil && len(nodes) != 1 {
-		err = fmt.Errorf("holds %d JSON values, want one", len(nodes))
-	}
-	if err != nil {
-		return nil, err
-	}
-	return nodes[0], nil
-}
-
 // FromJSONStream reads JSON values that follow each other, with the position of each value and key.
 func FromJSONStream(raw []byte) ([]*Node, error) {
 	r := &jsonReader{dec: json.NewDecoder(bytes.NewReader(raw)), raw: raw, line: 1, column: 1}

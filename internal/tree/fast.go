@@ -1,38 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package webhook
+package tree
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
-
-	"github.com/fleetwright/fleetwright/internal/tree"
 )
 
-// parseTree is tree.FromJSON without positions, in a third of the time: most of a review is reading its two objects. Text
-// that is not JSON gets the error of FromJSON.
-func parseTree(raw []byte) (*tree.Node, error) {
-	if !json.Valid(raw) {
-		return tree.FromJSON(raw)
+// FromJSON reads one JSON value; anything after it is an error. Numbers keep their digits, repeated keys stay repeated. Nodes
+// have no positions, which makes it three times as fast as FromJSONStream: a webhook mostly reads.
+func FromJSON(raw []byte) (*Node, error) {
+	if json.Valid(raw) {
+		p := parser{text: string(raw)}
+		return p.value(0)
 	}
-	p := parser{text: string(raw)}
-	return p.value(0)
+	// The other reader knows what is wrong with it.
+	nodes, err := FromJSONStream(raw)
+	if err == nil {
+		err = fmt.Errorf("holds %d JSON values, want one", len(nodes))
+	}
+	return nil, err
 }
 
 // parser reads text that is valid JSON. Scalars share the text, nodes are made by the hundred.
 type parser struct {
 	text   string
 	at     int
-	nodes  []tree.Node
-	fields []tree.Field // of maps that are being read, the outer ones first
-	items  []*tree.Node // of lists, likewise
+	nodes  []Node
+	fields []Field // of maps that are being read, the outer ones first
+	items  []*Node // of lists, likewise
 }
 
 const slab = 128
 
-func (p *parser) node(kind tree.Kind, text string) *tree.Node {
+func (p *parser) node(kind Kind, text string) *Node {
 	if len(p.nodes) == 0 {
-		p.nodes = make([]tree.Node, slab)
+		p.nodes = make([]Node, slab)
 	}
 	n := &p.nodes[0]
 	p.nodes = p.nodes[1:]
@@ -52,9 +56,9 @@ func (p *parser) next() byte {
 	}
 }
 
-func (p *parser) value(depth int) (*tree.Node, error) {
-	if depth > tree.MaxDepth {
-		return nil, tree.ErrTooDeep
+func (p *parser) value(depth int) (*Node, error) {
+	if depth > MaxDepth {
+		return nil, ErrTooDeep
 	}
 	switch p.next() {
 	case '{':
@@ -63,28 +67,28 @@ func (p *parser) value(depth int) (*tree.Node, error) {
 		return p.list(depth)
 	case '"':
 		s, err := p.str()
-		return p.node(tree.String, s), err
+		return p.node(String, s), err
 	case 't':
 		p.at += len("true")
-		return p.node(tree.Bool, "true"), nil
+		return p.node(Bool, "true"), nil
 	case 'f':
 		p.at += len("false")
-		return p.node(tree.Bool, "false"), nil
+		return p.node(Bool, "false"), nil
 	case 'n':
 		p.at += len("null")
-		return p.node(tree.Null, ""), nil
+		return p.node(Null, ""), nil
 	default:
 		start := p.at
 		for p.at < len(p.text) && strings.IndexByte("+-.0123456789eE", p.text[p.at]) >= 0 {
 			p.at++
 		}
-		return p.node(tree.Number, p.text[start:p.at]), nil
+		return p.node(Number, p.text[start:p.at]), nil
 	}
 }
 
-func (p *parser) object(depth int) (*tree.Node, error) {
+func (p *parser) object(depth int) (*Node, error) {
 	p.at++
-	n, height := p.node(tree.Map, ""), len(p.fields)
+	n, height := p.node(Map, ""), len(p.fields)
 	for p.next() != '}' {
 		key, err := p.str()
 		if err != nil {
@@ -94,7 +98,7 @@ func (p *parser) object(depth int) (*tree.Node, error) {
 		if err != nil {
 			return nil, err
 		}
-		p.fields = append(p.fields, tree.Field{Key: key, Value: value})
+		p.fields = append(p.fields, Field{Key: key, Value: value})
 	}
 	p.at++
 	n.Fields = append(n.Fields, p.fields[height:]...)
@@ -102,9 +106,9 @@ func (p *parser) object(depth int) (*tree.Node, error) {
 	return n, nil
 }
 
-func (p *parser) list(depth int) (*tree.Node, error) {
+func (p *parser) list(depth int) (*Node, error) {
 	p.at++
-	n, height := p.node(tree.List, ""), len(p.items)
+	n, height := p.node(List, ""), len(p.items)
 	for p.next() != ']' {
 		item, err := p.value(depth + 1)
 		if err != nil {
