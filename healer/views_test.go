@@ -15,6 +15,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"github.com/fleetwright/fleetwright/api/v1alpha1"
 )
 
 // What counts as shown of a write to a Pod, by what the cache has.
@@ -118,4 +120,19 @@ func TestOwnWritesAreSeen(t *testing.T) {
 	w.frozen = nil
 	w.settle(time.Hour)
 	requireWell(t, w)
+}
+
+// A read that fails says nothing about the fleet: what was written about it is still to be seen.
+func TestFailedReadForgetsNoWrite(t *testing.T) {
+	request := Request{Kind: v1alpha1.KindPersistentFleet, NamespacedName: types.NamespacedName{Namespace: "fleets", Name: "my-fleet"}}
+	failing := interceptor.NewClient(fake.NewClientBuilder().Build(), interceptor.Funcs{
+		Get: func(context.Context, client.WithWatch, client.ObjectKey, client.Object, ...client.GetOption) error {
+			return errors.New("the API server does not answer")
+		},
+	})
+	h := &Healer{Client: failing, views: newViews()}
+	h.views.wrote(request, written{Ref: Ref{Kind: kindStatefulSet, Name: "my-fleet"}, version: "7"})
+	_, err := h.Reconcile(t.Context(), request)
+	require.Error(t, err)
+	require.Len(t, h.views.writes[request], 1)
 }
