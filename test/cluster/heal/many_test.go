@@ -10,9 +10,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/fleetwright/fleetwright/test/cluster"
 	"github.com/fleetwright/fleetwright/test/cluster/program"
-	"github.com/stretchr/testify/require"
 )
 
 // BenchmarkManyFleets brings up fleets of five members (500, or as many as

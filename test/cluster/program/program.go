@@ -38,7 +38,8 @@ type Program struct {
 func Build(tb testing.TB, c *cluster.Cluster, name string) string {
 	tb.Helper()
 	binary := filepath.Join(c.Dir(), name)
-	said, err := exec.CommandContext(tb.Context(), "go", "build", "-o", binary, "github.com/fleetwright/fleetwright/cmd/"+name).CombinedOutput()
+	command := exec.CommandContext(tb.Context(), "go", "build", "-o", binary, "github.com/fleetwright/fleetwright/cmd/"+name)
+	said, err := command.CombinedOutput()
 	require.NoError(tb, err, string(said))
 	return binary
 }
