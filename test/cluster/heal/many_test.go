@@ -54,6 +54,16 @@ func manyFleets(b *testing.B, fleets int) {
 	b.Logf("%d fleets of %d members were up after %s; the healer holds %d MiB", fleets, membersEach, time.Since(began).Round(time.Second), p.memory(b))
 
 	mark := w.Mark(b)
+	seen, calm := 0, 0
+	cluster.Wait(b, "the last status to be written", func(ctx) (bool, string) { // its gauge is set before
+		asked := len(requestsOf(b, w, mark))
+		calm++
+		if asked != seen {
+			seen, calm = asked, 0
+		}
+		return calm > 10, fmt.Sprint(asked, " requests")
+	})
+	mark = w.Mark(b)
 	cluster.Holds(b, 10*time.Second, "idle fleets cost no request", func(ctx) (bool, string) {
 		idle := requestsOf(b, w, mark)
 		return len(idle) == 0, fmt.Sprint(idle)
