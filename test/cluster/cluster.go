@@ -93,7 +93,7 @@ func launch(ctx context.Context, steps []step) (_ *Cluster, err error) {
 	defer cancel()
 	started := time.Now()
 
-	binary, err := binaries.Find()
+	binary, err := binaries.ControlPlane.Find()
 	if err != nil {
 		return nil, err
 	}

@@ -29,14 +29,42 @@ const KubernetesVersion = "v1.36.3"
 const CacheEnv = "FLEETWRIGHT_CLUSTER_CACHE"
 
 // ErrNotBuilt is returned by Find when the programs have to be built first.
-var ErrNotBuilt = errors.New("the programs of the test control plane are not built: run `make cluster-bin`")
+var ErrNotBuilt = errors.New("run `make cluster-bin`")
 
-// program is the one binary that holds all of them, and the package of it.
-const program = "controlplane"
+// Set is one binary of programs and the module that builds it, which lies
+// beside this package. Each is a module of its own, so that what it requires
+// decides nothing for the tests.
+type Set struct {
+	what    string   // it holds, for people
+	source  string   // directory of the module
+	pkg     string   // package of the binary
+	program string   // name of the binary
+	version string   // what the programs call themselves, if the build tells them
+	ldflags []string // that tell them
+}
+
+// The sets.
+var (
+	ControlPlane = Set{
+		what:   "etcd, kube-apiserver, kube-controller-manager, kube-scheduler " + KubernetesVersion + " and kwok",
+		source: "build", pkg: "./controlplane", program: "controlplane", version: KubernetesVersion, ldflags: kubernetesFlags(),
+	}
+	ArgoCD = Set{
+		what:   "the programs of Argo CD",
+		source: "build-argocd", pkg: "github.com/argoproj/argo-cd/v3/cmd", program: "argocd",
+	}
+	Flux = Set{
+		what:   "kustomize-controller of Flux",
+		source: "build-flux", pkg: "github.com/fluxcd/kustomize-controller", program: "kustomize-controller",
+	}
+)
+
+// Sets are all of them, in the order in which they are built.
+var Sets = []Set{ControlPlane}
 
 // Find returns the path of the programs for the sources in this tree.
-func Find() (string, error) {
-	b, err := newBuilder()
+func (s Set) Find() (string, error) {
+	b, err := newBuilder(s)
 	if err != nil {
 		return "", err
 	}
@@ -46,19 +74,22 @@ func Find() (string, error) {
 // Build makes sure that the programs exist and returns their path. Progress
 // goes to out. It is safe to run several at a time: one builds, the others
 // wait for it and find the result.
-func Build(ctx context.Context, out io.Writer) (string, error) {
-	b, err := newBuilder()
+func (s Set) Build(ctx context.Context, out io.Writer) (string, error) {
+	b, err := newBuilder(s)
 	if err != nil {
 		return "", err
 	}
 	return b.build(ctx, out)
 }
 
-// builder builds one module into one cache.
-type builder struct{ source, cache string }
+// builder builds the module of one set into one cache.
+type builder struct {
+	set           Set
+	source, cache string
+}
 
-func newBuilder() (builder, error) {
-	source, err := sourceDir()
+func newBuilder(set Set) (builder, error) {
+	source, err := set.sourceDir()
 	if err != nil {
 		return builder{}, err
 	}
@@ -66,16 +97,16 @@ func newBuilder() (builder, error) {
 	if err != nil {
 		return builder{}, err
 	}
-	return builder{source: source, cache: cache}, nil
+	return builder{set: set, source: source, cache: cache}, nil
 }
 
-// sourceDir is the builder's module, which lies beside this package. It cannot
-// be embedded, because it is another module.
-func sourceDir() (string, error) {
+// sourceDir is the module's. It cannot be embedded, because it is another
+// module.
+func (s Set) sourceDir() (string, error) {
 	_, file, _, _ := runtime.Caller(0)
-	dir := filepath.Join(filepath.Dir(filepath.Dir(file)), "build")
+	dir := filepath.Join(filepath.Dir(filepath.Dir(file)), s.source)
 	if _, err := os.Stat(filepath.Join(dir, "go.mod")); err != nil {
-		return "", fmt.Errorf("finding the module that builds the control plane (built with -trimpath?): %w", err)
+		return "", fmt.Errorf("finding the module that builds %s (built with -trimpath?): %w", s.what, err)
 	}
 	return dir, nil
 }
@@ -97,7 +128,7 @@ func (b builder) find() (string, error) {
 		return "", err
 	}
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		return "", ErrNotBuilt
+		return "", fmt.Errorf("%s: not built: %w", b.set.what, ErrNotBuilt)
 	} else if err != nil {
 		return "", err
 	}
@@ -106,17 +137,17 @@ func (b builder) find() (string, error) {
 
 // target is where the programs belong.
 func (b builder) target() (string, error) {
-	key, err := sourceKey(b.source)
+	key, err := b.sourceKey()
 	if err != nil {
 		return "", err
 	}
-	return filepath.Join(b.cache, "cluster-"+KubernetesVersion+"-"+key, program), nil
+	return filepath.Join(b.cache, b.set.program+"-"+key, b.set.program), nil
 }
 
 // sourceKey is a digest of what decides the result of a build.
-func sourceKey(dir string) (string, error) {
+func (b builder) sourceKey() (string, error) {
 	var files []string
-	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+	err := filepath.WalkDir(b.source, func(path string, entry fs.DirEntry, err error) error {
 		if err == nil && entry.Type().IsRegular() {
 			files = append(files, path)
 		}
@@ -128,9 +159,9 @@ func sourceKey(dir string) (string, error) {
 	slices.Sort(files)
 
 	sum := sha256.New()
-	fmt.Fprintln(sum, KubernetesVersion, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	fmt.Fprintln(sum, b.set.version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 	for _, path := range files {
-		name, err := filepath.Rel(dir, path)
+		name, err := filepath.Rel(b.source, path)
 		if err != nil {
 			return "", err
 		}

@@ -20,10 +20,9 @@ import (
 func small(t *testing.T, main string) builder {
 	t.Helper()
 	source := t.TempDir()
-	require.NoError(t, os.Mkdir(filepath.Join(source, program), 0o755))
 	require.NoError(t, os.WriteFile(filepath.Join(source, "go.mod"), []byte("module small\n\ngo 1.26\n"), 0o644))
-	require.NoError(t, os.WriteFile(filepath.Join(source, program, "main.go"), []byte(main), 0o644))
-	return builder{source: source, cache: t.TempDir()}
+	require.NoError(t, os.WriteFile(filepath.Join(source, "main.go"), []byte(main), 0o644))
+	return builder{set: Set{program: "small", pkg: "."}, source: source, cache: t.TempDir()}
 }
 
 const hello = "package main\n\nfunc main() { println(\"hello\") }\n"
@@ -52,7 +51,7 @@ func TestBuildAnewAfterAChange(t *testing.T) {
 	before, err := b.build(t.Context(), &bytes.Buffer{})
 	require.NoError(t, err)
 
-	main := filepath.Join(b.source, program, "main.go")
+	main := filepath.Join(b.source, "main.go")
 	require.NoError(t, os.WriteFile(main, []byte(strings.ReplaceAll(hello, "hello", "bye")), 0o644))
 	_, err = b.find()
 	require.ErrorIs(t, err, ErrNotBuilt)
@@ -109,7 +108,7 @@ func TestFailedBuildLeavesNothing(t *testing.T) {
 }
 
 func TestVersionIsTheOneThatTheBuilderRequires(t *testing.T) {
-	source, err := sourceDir()
+	source, err := ControlPlane.sourceDir()
 	require.NoError(t, err)
 	mod, err := os.ReadFile(filepath.Join(source, "go.mod"))
 	require.NoError(t, err)

@@ -76,10 +76,9 @@ func (b builder) compile(ctx context.Context, path string, out io.Writer) error 
 	}
 	defer func() { _ = os.RemoveAll(temp) }()
 
-	fmt.Fprintf(out, "building etcd, kube-apiserver, kube-controller-manager, kube-scheduler %s and kwok\n"+
-		"from their Go modules; a first build takes a quarter of an hour on two cores\n", KubernetesVersion)
+	fmt.Fprintf(out, "building %s\nfrom Go modules; a first build takes up to a quarter of an hour on two cores\n", b.set.what)
 	cmd := exec.CommandContext(ctx, "go", "build", "-v", "-trimpath", "-buildvcs=false", "-mod=readonly",
-		"-ldflags", ldflags(), "-o", filepath.Join(temp, program), "./"+program)
+		"-ldflags", strings.Join(append([]string{"-s", "-w"}, b.set.ldflags...), " "), "-o", filepath.Join(temp, b.set.program), b.set.pkg)
 	cmd.Dir = b.source
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off")
 	if err := runWithProgress(cmd, out); err != nil {
@@ -91,11 +90,11 @@ func (b builder) compile(ctx context.Context, path string, out io.Writer) error 
 	return os.Rename(temp, filepath.Dir(path))
 }
 
-// ldflags stamps the version, without which the programs would call
-// themselves v0.0.0-master, and drops what only a debugger reads.
-func ldflags() string {
+// kubernetesFlags stamp the version, without which the programs would call
+// themselves v0.0.0-master.
+func kubernetesFlags() []string {
 	parts := strings.SplitN(strings.TrimPrefix(KubernetesVersion, "v"), ".", 3)
-	flags := []string{"-s", "-w"}
+	var flags []string
 	for _, pkg := range []string{"k8s.io/component-base/version", "k8s.io/client-go/pkg/version"} {
 		flags = append(flags,
 			"-X", pkg+".gitVersion="+KubernetesVersion,
@@ -103,7 +102,7 @@ func ldflags() string {
 			"-X", pkg+".gitMinor="+parts[1],
 			"-X", pkg+".gitTreeState=clean")
 	}
-	return strings.Join(flags, " ")
+	return flags
 }
 
 // runWithProgress counts the packages that `go build -v` names, tells the

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command cluster-bin builds the programs of the test control plane, if they
-// are not in the cache already.
+// Command cluster-bin builds the programs of the test control plane and of the
+// sync tools, if they are not in the cache already.
 package main
 
 import (
@@ -17,8 +17,10 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if _, err := binaries.Build(ctx, os.Stdout); err != nil {
-		fmt.Fprintln(os.Stderr, "cluster-bin:", err)
-		os.Exit(1)
+	for _, set := range binaries.Sets {
+		if _, err := set.Build(ctx, os.Stdout); err != nil {
+			fmt.Fprintln(os.Stderr, "cluster-bin:", err)
+			os.Exit(1)
+		}
 	}
 }
