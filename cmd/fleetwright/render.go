@@ -47,6 +47,13 @@ Warnings and errors go to the standard error, one a line, as file:line:column: f
 			if cmd.Flags().Changed("output-dir") && f.dir == "" {
 				return usageError{"--output-dir is empty: name a directory"}
 			}
+			p, err := a.parameters()
+			if err != nil {
+				return err
+			}
+			if p.healerNamespace != "" && !cmd.Flags().Changed("healer-namespace") {
+				f.healerNamespace = p.healerNamespace
+			}
 			return a.render(paths, &f)
 		},
 	}

@@ -192,6 +192,10 @@ func (a *app) namespace(f *inputFlags) (string, error) {
 	if f.namespace != "" {
 		return f.namespace, checkNamespace("--namespace", f.namespace)
 	}
+	p, err := a.parameters()
+	if err != nil || p.namespace != "" {
+		return p.namespace, err
+	}
 	namespace := a.getenv(variable)
 	if err := checkNamespace(variable, namespace); namespace != "" && err != nil {
 		return "", err
