@@ -1,0 +1,20 @@
+-- The healer writes the status. A phase that is not known yet is shown as progressing, with the healer's message.
+local phases = {
+  Provisioning = "Progressing",
+  Ready = "Healthy",
+  Blocked = "Degraded",
+  Paused = "Suspended",
+  Stopped = "Suspended",
+  Deleting = "Progressing",
+}
+local hs = { status = "Progressing", message = "Waiting for the healer to look at this version of the fleet" }
+if obj.status == nil or obj.status.observedGeneration ~= obj.metadata.generation then
+  return hs
+end
+hs.status = phases[obj.status.phase] or "Progressing"
+for _, condition in ipairs(obj.status.conditions or {}) do
+  if condition.type == "Ready" then
+    hs.message = condition.reason .. ": " .. condition.message
+  end
+end
+return hs
