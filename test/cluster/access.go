@@ -3,6 +3,8 @@
 package cluster
 
 import (
+	"context"
+	"fmt"
 	"testing"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
@@ -26,15 +28,25 @@ func (c *Cluster) ConfigFor(tb testing.TB, user string, groups ...string) *rest.
 // with a token that the API server issued.
 func (c *Cluster) ServiceAccountConfig(tb testing.TB, namespace, name string) *rest.Config {
 	tb.Helper()
-	request, err := c.Kubernetes.CoreV1().ServiceAccounts(namespace).CreateToken(tb.Context(), name,
-		&authenticationv1.TokenRequest{}, metav1.CreateOptions{})
+	config, err := c.ServiceAccount(tb.Context(), namespace, name)
 	if err != nil {
-		tb.Fatalf("a token for service account %s/%s: %v", namespace, name, err)
+		tb.Fatal(err)
+	}
+	return config
+}
+
+// ServiceAccount is ServiceAccountConfig outside tests. The token lives a day.
+func (c *Cluster) ServiceAccount(ctx context.Context, namespace, name string) (*rest.Config, error) {
+	request, err := c.Kubernetes.CoreV1().ServiceAccounts(namespace).CreateToken(ctx, name,
+		&authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{ExpirationSeconds: new(int64(24 * 60 * 60))}},
+		metav1.CreateOptions{})
+	if err != nil {
+		return nil, fmt.Errorf("a token for service account %s/%s: %w", namespace, name, err)
 	}
 	config := rest.AnonymousClientConfig(c.Config)
 	config.QPS = -1
 	config.BearerToken = request.Status.Token
-	return config
+	return config, nil
 }
 
 // NewClient makes a client without a cache from a configuration.

@@ -124,6 +124,11 @@ func (c *Cluster) Dir() string { return c.dir }
 // Kubeconfig is the path of a cluster admin's kubeconfig.
 func (c *Cluster) Kubeconfig() string { return filepath.Join(c.dir, "admin.kubeconfig") }
 
+// ServicesSocket is where the API server asks, by HTTP CONNECT, for connections
+// to addresses of the cluster, as those of webhooks behind Services. Nobody
+// answers unless a test sees to it.
+func (c *Cluster) ServicesSocket() string { return filepath.Join(c.dir, "services.sock") }
+
 // stop ends the cluster and says what is left of it: everything when it is to
 // be kept, the logs after a failure, else nothing.
 func (c *Cluster) stop(failed bool) string {

@@ -32,7 +32,7 @@ const adminUser = "admin"
 // writeConfig lays out the configuration that the programs read.
 func (c *Cluster) writeConfig(context.Context) error {
 	files := map[string][]byte{}
-	for _, name := range []string{"audit-policy.yaml", "scheduler.yaml"} {
+	for _, name := range []string{"audit-policy.yaml", "egress.yaml", "scheduler.yaml"} {
 		content, err := fs.ReadFile(configFiles, "config/"+name)
 		if err != nil {
 			return err

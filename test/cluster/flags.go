@@ -51,6 +51,7 @@ func apiServerFlags(port int) []string {
 		// On top of the default ones. The second is what some distributions
 		// turn on; owner references have to do without what it forbids.
 		"--enable-admission-plugins=NodeRestriction,OwnerReferencesPermissionEnforcement",
+		"--egress-selector-config-file=egress.yaml", // no route leads to addresses of the cluster
 		"--audit-policy-file=audit-policy.yaml",
 		"--audit-log-path=audit.log",
 		"--audit-log-mode=blocking", // a request is in the log when its answer arrives

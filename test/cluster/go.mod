@@ -5,10 +5,12 @@ go 1.26.0
 replace github.com/fleetwright/fleetwright => ../..
 
 require (
+	github.com/alicebob/miniredis/v2 v2.40.0
 	github.com/evanphx/json-patch/v5 v5.9.11
 	github.com/fleetwright/fleetwright v0.0.0-00010101000000-000000000000
 	github.com/fluxcd/pkg/ssa v0.78.0
 	github.com/go-logr/logr v1.4.4
+	github.com/opencontainers/go-digest v1.0.0
 	github.com/prometheus/client_golang v1.24.1
 	github.com/prometheus/common v0.71.0
 	github.com/stretchr/testify v1.12.1
@@ -27,7 +29,6 @@ require (
 require (
 	github.com/Azure/go-ansiterm v0.0.0-20250102033503-faa5f7b0171c // indirect
 	github.com/MakeNowJust/heredoc v1.0.0 // indirect
-	github.com/alicebob/miniredis/v2 v2.40.0 // indirect
 	github.com/beorn7/perks v1.0.1 // indirect
 	github.com/blang/semver/v4 v4.0.0 // indirect
 	github.com/cespare/xxhash/v2 v2.3.0 // indirect

@@ -3,9 +3,12 @@
 package cluster
 
 import (
+	"context"
 	"encoding/json"
+	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -14,8 +17,15 @@ import (
 // The Pod that replaces it behaves as its image says.
 func (w *World) Behave(pod string, behaviour Behaviour) {
 	w.tb.Helper()
-	w.annotate(pod, behaviourAnnotation, string(behaviour))
+	w.must(w.Tell(w.tb.Context(), client.ObjectKey{Namespace: w.Namespace, Name: pod}, behaviour), "patching Pod "+pod)
 	w.WaitBehaviour(pod, behaviour)
+}
+
+// Tell has a Pod behave in a way, without waiting for it.
+func (c *Cluster) Tell(ctx context.Context, pod client.ObjectKey, behaviour Behaviour) error {
+	patch := fmt.Sprintf(`{"metadata": {"annotations": {%q: %q}}}`, behaviourAnnotation, behaviour)
+	return c.Client.Patch(ctx, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: pod.Namespace, Name: pod.Name}},
+		client.RawPatch(types.MergePatchType, []byte(patch)))
 }
 
 // WaitBehaviour waits until a Pod's status shows a behaviour.

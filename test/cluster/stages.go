@@ -20,7 +20,8 @@ const (
 
 // Behaviour is what becomes of a Pod on a node. A Pod behaves as the verbs of
 // World tell it to, else as an element of its first image's path says
-// (registry.test/missing/celld:1), else it gets Ready.
+// (registry.test/missing/celld:1), else it gets Ready, but for Pods of the
+// project's own programs: whoever runs them tells.
 type Behaviour string
 
 // The behaviours.

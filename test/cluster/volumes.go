@@ -6,8 +6,18 @@ import (
 	"errors"
 
 	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
+
+// AddStorageClass makes a class like StorageClass with another name.
+func (w *World) AddStorageClass(name string) {
+	w.tb.Helper()
+	class := &storagev1.StorageClass{ObjectMeta: metav1.ObjectMeta{Name: StorageClass}}
+	w.Get(class)
+	class.ObjectMeta = metav1.ObjectMeta{Name: name}
+	w.must(w.Client.Create(w.tb.Context(), class), "creating StorageClass "+name)
+}
 
 // LoseVolume loses the volume of a claim: a cloud's disk that was deleted
 // behind the cluster's back, and whose object somebody removed by force. It

@@ -25,9 +25,16 @@ import (
 // Install installs them and waits until they are served.
 func Install(tb testing.TB, c *cluster.Cluster) {
 	tb.Helper()
-	for _, manifest := range append(Fleets(tb), httpRoute(tb)) {
+	for _, manifest := range Fleets(tb) {
 		install(tb, c, manifest)
 	}
+	Routes(tb, c)
+}
+
+// Routes installs the definition of HTTPRoutes alone.
+func Routes(tb testing.TB, c *cluster.Cluster) {
+	tb.Helper()
+	install(tb, c, httpRoute(tb))
 }
 
 // Fleets returns the definitions of fleets and reservations as they ship.

@@ -38,8 +38,7 @@ func helm(t *testing.T, c *cluster.Cluster, command string) {
 // TestHelm takes definitions over that kubectl installed, upgrades to the same,
 // and uninstalls; what stays is what the page says.
 func TestHelm(t *testing.T) {
-	c := shared.Cluster(t)
-	c.World(t)
+	c := newCluster(t)
 	page, err := os.ReadFile(path(t, "docs/install.md"))
 	require.NoError(t, err)
 	for _, command := range []string{helmInstall, "--take-ownership", helmUninstall, removeCRDs} {
@@ -49,6 +48,7 @@ func TestHelm(t *testing.T) {
 	helm(t, c, helmInstall+" --take-ownership")
 	awaitRunning(t, c)
 	requireAdmitted(t, c)
+	requireWorking(t, c)
 
 	start := c.StopControllers(t)
 	objects := manifest(t)[1:] // the namespace is kubectl's business here

@@ -9,11 +9,9 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/fleetwright/fleetwright/test/cluster"
@@ -46,8 +44,7 @@ func in(t *testing.T, args []string) []string {
 // TestInstall installs, upgrades to the same and uninstalls, by each way after
 // the other: what one leaves behind is no hindrance for the next.
 func TestInstall(t *testing.T) {
-	c := shared.Cluster(t)
-	c.World(t) // nodes for Pods
+	c := newCluster(t)
 	page, err := os.ReadFile(path(t, "docs/install.md"))
 	require.NoError(t, err)
 	require.Empty(t, inventory(t, c))
@@ -59,6 +56,7 @@ func TestInstall(t *testing.T) {
 			kubectl(t, c, in(t, way.apply)...)
 			awaitRunning(t, c)
 			requireAdmitted(t, c)
+			requireWorking(t, c)
 			requireSecondChangesNothing(t, c, in(t, way.apply))
 
 			kubectl(t, c, in(t, way.remove)...)
@@ -114,11 +112,6 @@ func requireAdmitted(t *testing.T, c *cluster.Cluster) {
 			requireWithin(t, nameOf(object)+" "+key, value, live.Object[key])
 		}
 	}
-	configuration := &admissionregistrationv1.ValidatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: "fleetwright-webhook"}}
-	require.NoError(t, c.Client.Get(t.Context(), client.ObjectKeyFromObject(configuration), configuration))
-	for _, w := range configuration.Webhooks {
-		require.Empty(t, w.ClientConfig.CABundle)
-	}
 }
 
 // requireWithin checks that everything wanted is there, beside defaults.
@@ -148,24 +141,10 @@ func requireSecondChangesNothing(t *testing.T, c *cluster.Cluster, apply []strin
 	t.Helper()
 	start := c.StopControllers(t)
 	defer start()
-	// What the webhook fills in is its own, and stays.
-	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: system, Name: "fleetwright-webhook-tls"}}
-	require.NoError(t, c.Client.Get(t.Context(), client.ObjectKeyFromObject(secret), secret))
-	secret.Data = map[string][]byte{"tls.crt": []byte("a"), "tls.key": []byte("b")}
-	require.NoError(t, c.Client.Update(t.Context(), secret, client.FieldOwner("fleetwright-webhook")))
-	configuration := &admissionregistrationv1.ValidatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: "fleetwright-webhook"}}
-	require.NoError(t, c.Client.Get(t.Context(), client.ObjectKeyFromObject(configuration), configuration))
-	for i := range configuration.Webhooks {
-		configuration.Webhooks[i].ClientConfig.CABundle = authority(t)
-	}
-	require.NoError(t, c.Client.Update(t.Context(), configuration, client.FieldOwner("fleetwright-webhook")))
-
 	objects := manifest(t)
 	before := versions(t, c, objects)
 	kubectl(t, c, apply...)
 	require.Equal(t, before, versions(t, c, objects))
-	var stored unstructured.Unstructured
-	stored.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Secret"))
-	require.NoError(t, c.Client.Get(t.Context(), client.ObjectKeyFromObject(secret), &stored))
-	require.Len(t, stored.Object["data"], 2)
+	ok, seen := rotates(c)(t.Context())
+	require.True(t, ok, "what the webhook filled in is its own, and stays: %s", seen)
 }

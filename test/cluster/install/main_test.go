@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -17,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/fleetwright/fleetwright/test/cluster"
+	"github.com/fleetwright/fleetwright/test/cluster/containers"
 )
 
 type ctx = context.Context
@@ -26,7 +28,20 @@ const (
 	system = "fleetwright-system"
 )
 
-var shared cluster.Shared
+var (
+	shared cluster.Shared
+	runs   sync.Once
+)
+
+// newCluster returns the cluster of this package, with nodes for Pods, and runs
+// the programs that get installed.
+func newCluster(t *testing.T) *cluster.Cluster {
+	t.Helper()
+	c := shared.Cluster(t)
+	c.World(t)
+	runs.Do(func() { containers.Run(t, c) })
+	return c
+}
 
 func TestMain(m *testing.M) { os.Exit(shared.Main(m)) }
 

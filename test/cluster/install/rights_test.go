@@ -4,53 +4,36 @@ package install_test
 
 import (
 	"fmt"
-	"net/http"
+	"os"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
-	appsv1 "k8s.io/api/apps/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/fleetwright/fleetwright/test/cluster"
-	"github.com/fleetwright/fleetwright/test/cluster/program"
+	"github.com/fleetwright/fleetwright/test/cluster/containers"
 )
 
-// TestProgramsStart runs the programs outside the cluster, with the arguments
-// of their Deployments and the rights of their service accounts: they are
-// ready, nothing is forbidden, and they stop when told to.
-func TestProgramsStart(t *testing.T) {
-	c := shared.Cluster(t)
-	kubectl(t, c, in(t, ways["plain YAML"].apply)...)
-	defer func() { kubectl(t, c, in(t, ways["plain YAML"].remove)...) }()
-	tests := map[string]struct {
-		outside []string // arguments that a Pod needs not
-		works   func(ctx) (bool, string)
-	}{
-		"fleetwright-healer":  {[]string{"--leader-election-namespace=" + system}, leads(c)},
-		"fleetwright-webhook": {[]string{"--port=" + program.FreePort(t), "--drain-delay=1s"}, rotates(c)},
-	}
-	for name, tc := range tests {
-		t.Run(name, func(t *testing.T) {
-			d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: system, Name: name}}
-			cluster.Wait(t, "the Deployment", c.Object(d, func() (bool, string) { return true, "" }))
-			pod := d.Spec.Template.Spec
-			require.Equal(t, []string{"/" + name}, pod.Containers[0].Command)
-			probes := "127.0.0.1:" + program.FreePort(t)
-			flags := append(pod.Containers[0].Args, "--health-probe-bind-address="+probes, "--metrics-bind-address=0")
-			p := program.Start(t, program.Build(t, c, name), c.ServiceAccountConfig(t, system, pod.ServiceAccountName),
-				append(flags, tc.outside...)...)
-			cluster.Wait(t, name+" to be ready", func(ctx ctx) (bool, string) {
-				status, body := program.Get(ctx, probes, pod.Containers[0].ReadinessProbe.HTTPGet.Path+"?verbose")
-				return status == http.StatusOK, body
-			})
-			cluster.Wait(t, name+" to work", tc.works)
-			p.Stop(t)
-			require.NotContains(t, p.Log(), "forbidden")
-		})
+// requireWorking holds that the programs do what they are for with the rights
+// that they got, and were forbidden nothing.
+func requireWorking(t *testing.T, c *cluster.Cluster) {
+	t.Helper()
+	cluster.Wait(t, "a healer to lead", leads(c))
+	cluster.Wait(t, "the webhook to have its certificate", rotates(c))
+	pods := &corev1.PodList{}
+	require.NoError(t, c.Client.List(t.Context(), pods, client.InNamespace(system)))
+	require.Len(t, pods.Items, 4)
+	for i := range pods.Items {
+		log := containers.Log(c, &pods.Items[i])
+		said, err := os.ReadFile(log)
+		require.NoError(t, err)
+		require.NotEmpty(t, said, log)
+		require.NotContains(t, string(said), "forbidden", log)
+		require.NotContains(t, string(said), "container: ", "it ended by itself: %s", log)
 	}
 }
 

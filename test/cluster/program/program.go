@@ -49,7 +49,9 @@ func Build(tb testing.TB, c *cluster.Cluster, name string) string {
 func Start(tb testing.TB, binary string, config *rest.Config, flags ...string) *Program {
 	tb.Helper()
 	p := &Program{cmd: exec.Command(binary, flags...), ended: make(chan error, 1)}
-	p.cmd.Env = append(os.Environ(), "KUBECONFIG="+kubeconfig(tb, config))
+	kubeconfig := filepath.Join(tb.TempDir(), "kubeconfig")
+	require.NoError(tb, WriteKubeconfig(config, kubeconfig))
+	p.cmd.Env = append(os.Environ(), "KUBECONFIG="+kubeconfig)
 	p.cmd.Stderr = &p.log
 	require.NoError(tb, p.cmd.Start())
 	go func() { p.ended <- p.cmd.Wait() }()
@@ -80,9 +82,8 @@ func (p *Program) Log() string { return p.log.String() }
 // PID is its process.
 func (p *Program) PID() int { return p.cmd.Process.Pid }
 
-// kubeconfig writes a configuration with a token.
-func kubeconfig(tb testing.TB, config *rest.Config) string {
-	tb.Helper()
+// WriteKubeconfig writes a configuration with a token to a file.
+func WriteKubeconfig(config *rest.Config, name string) error {
 	file := clientcmdapi.NewConfig()
 	file.Clusters["c"] = &clientcmdapi.Cluster{
 		Server: config.Host, CertificateAuthorityData: config.CAData, CertificateAuthority: config.CAFile,
@@ -90,9 +91,7 @@ func kubeconfig(tb testing.TB, config *rest.Config) string {
 	file.AuthInfos["u"] = &clientcmdapi.AuthInfo{Token: config.BearerToken}
 	file.Contexts["x"] = &clientcmdapi.Context{Cluster: "c", AuthInfo: "u"}
 	file.CurrentContext = "x"
-	name := filepath.Join(tb.TempDir(), "kubeconfig")
-	require.NoError(tb, clientcmd.WriteToFile(*file, name))
-	return name
+	return clientcmd.WriteToFile(*file, name)
 }
 
 // FreePort returns a port of the loopback address that nobody listens on.
