@@ -13,5 +13,5 @@ const gcPercent = 200
 
 func main() {
 	debug.SetGCPercent(gcPercent)
-	os.Exit(run(os.Args[1:], streams{in: os.Stdin, out: os.Stdout, err: os.Stderr}, os.Getenv))
+	os.Exit(run(os.Args, streams{in: os.Stdin, out: os.Stdout, err: os.Stderr}, os.Getenv))
 }

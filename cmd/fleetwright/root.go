@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -47,11 +48,18 @@ type usageError struct{ message string }
 
 func (e usageError) Error() string { return e.message }
 
-// run executes the command line and returns the exit code.
+// run executes a command line, with the program's name first, and returns the exit code.
 func run(args []string, s streams, getenv func(string) string) int {
 	a := &app{streams: s, getenv: getenv}
 	root := a.rootCommand()
-	root.SetArgs(args)
+	// Names that kubectl finds programs by.
+	switch args = slices.Clone(args); filepath.Base(args[0]) {
+	case "kubectl-fleetwright":
+		root.Annotations = map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl fleetwright"}
+	case "kubectl_complete-fleetwright":
+		args = slices.Insert(args, 1, cobra.ShellCompRequestCmd)
+	}
+	root.SetArgs(args[1:])
 	root.SetIn(s.in)
 	root.SetOut(s.out)
 	root.SetErr(s.err)

@@ -19,7 +19,7 @@ import (
 var update = flag.Bool("update", false, "rewrite what scripts want")
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"fleetwright": main})
+	testscript.Main(m, map[string]func(){"fleetwright": main, "kubectl-fleetwright": main, "kubectl_complete-fleetwright": main})
 }
 
 // TestScripts runs testdata/script. Beside the usual commands a script has:

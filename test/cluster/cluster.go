@@ -121,6 +121,9 @@ func launch(ctx context.Context, steps []step) (_ *Cluster, err error) {
 // Dir holds the cluster's logs, its audit log and its kubeconfigs.
 func (c *Cluster) Dir() string { return c.dir }
 
+// Binary is the path of the programs; its first argument says which.
+func (c *Cluster) Binary() string { return c.binary }
+
 // Kubeconfig is the path of a cluster admin's kubeconfig.
 func (c *Cluster) Kubeconfig() string { return filepath.Join(c.dir, "admin.kubeconfig") }
 
