@@ -4,6 +4,9 @@ package argocd_test
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -111,9 +114,6 @@ func (f *fleet) generations(t *testing.T) map[string]string {
 		require.NoError(t, f.s.Client.List(t.Context(), list, client.InNamespace(f.namespace)))
 		for i := range list.Items {
 			o := &list.Items[i]
-			spec, err := o.MarshalJSON()
-			require.NoError(t, err)
-			_ = spec
 			out[kind.Kind+" "+o.GetName()] = fmt.Sprint(o.GetUID(), o.GetGeneration(), o.GetLabels(), o.GetAnnotations())
 		}
 	}
@@ -135,4 +135,32 @@ func (f *fleet) waitReplicas(n int32) {
 	cluster.Wait(f.t, fmt.Sprintf("%d members", n), f.s.Object(set, func() (bool, string) {
 		return set.Spec.Replicas != nil && *set.Spec.Replicas == n && set.Status.ReadyReplicas == n, fmt.Sprintf("%+v", set.Status)
 	}))
+}
+
+// live names the fleet in the cluster.
+func (f *fleet) live() *unstructured.Unstructured {
+	object := &unstructured.Unstructured{}
+	object.SetGroupVersionKind(kinds[0])
+	object.SetNamespace(f.namespace)
+	object.SetName("my-fleet")
+	return object
+}
+
+// claims are those of the namespace.
+func (f *fleet) claims() []string {
+	f.t.Helper()
+	list := &corev1.PersistentVolumeClaimList{}
+	require.NoError(f.t, f.s.Client.List(f.t.Context(), list, client.InNamespace(f.namespace)))
+	var names []string
+	for i := range list.Items {
+		names = append(names, list.Items[i].Name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// remove removes a file of the directory that was not committed yet.
+func (f *fleet) remove(name string) {
+	f.t.Helper()
+	require.NoError(f.t, os.Remove(filepath.Join(f.dir, directory, name)))
 }

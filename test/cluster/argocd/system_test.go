@@ -3,6 +3,7 @@
 package argocd_test
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,6 +18,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -108,7 +110,14 @@ func (s *system) installArgo(t *testing.T) {
 	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "argocd-secret"}}
 	key := client.RawPatch(types.MergePatchType, []byte(`{"stringData":{"server.secretkey":"test"}}`))
 	require.NoError(t, s.Client.Patch(t.Context(), secret, key)) // argocd-server would write it
-	s.kubectl(t, "", "wait", "--for=condition=Established", "crd", "-l", "app.kubernetes.io/part-of=argocd", "--timeout=60s")
+	for _, kind := range []string{"AppProject", "Application", "ApplicationSet"} {
+		list := &unstructured.UnstructuredList{}
+		list.SetGroupVersionKind(schema.GroupVersionKind{Group: "argoproj.io", Version: "v1alpha1", Kind: kind})
+		cluster.Wait(t, kind+" to be served", func(ctx ctx) (bool, string) {
+			err := s.Client.List(ctx, list)
+			return err == nil, fmt.Sprint(err)
+		})
+	}
 	project := &unstructured.Unstructured{Object: map[string]any{ // and this
 		"apiVersion": "argoproj.io/v1alpha1", "kind": "AppProject", "metadata": map[string]any{"namespace": namespace, "name": "default"},
 		"spec": map[string]any{
@@ -178,4 +187,10 @@ func block(t testing.TB, page, language, holds string) string {
 	}
 	require.FailNow(t, "the page has no such block", "%s", holds)
 	return ""
+}
+
+// waitGone waits until an object is gone.
+func (s *system) waitGone(t testing.TB, object client.Object) {
+	t.Helper()
+	cluster.Wait(t, object.GetName()+" to be gone", s.Gone(object))
 }

@@ -1,12 +1,6 @@
--- The healer writes the status. A phase that is not known yet is shown as progressing, with the healer's message.
-local phases = {
-  Provisioning = "Progressing",
-  Ready = "Healthy",
-  Blocked = "Degraded",
-  Paused = "Suspended",
-  Stopped = "Suspended",
-  Deleting = "Progressing",
-}
+-- SPDX-License-Identifier: Apache-2.0
+-- The healer writes the status. Every phase that is not here is a step on the way.
+local phases = { Ready = "Healthy", Blocked = "Degraded", Paused = "Suspended", Stopped = "Suspended" }
 local hs = { status = "Progressing", message = "Waiting for the healer to look at this version of the fleet" }
 if obj.status == nil or obj.status.observedGeneration ~= obj.metadata.generation then
   return hs

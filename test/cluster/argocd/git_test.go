@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package argocd_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/fleetwright/fleetwright/api/v1alpha1"
+)
+
+// broken are commits that must not reach the cluster, and what Argo CD says.
+var broken = map[string]struct {
+	change func(*fleet)
+	says   []string
+}{
+	"a field with a typo": {
+		func(f *fleet) { f.edit(directory+"/fleet.yaml", "replicas: 3", "replica: 3") },
+		[]string{`fleet.yaml:8:3: spec.replica: unknown field, did you mean "replicas"?`, "nothing was rendered (application broken, path quickstart"},
+	},
+	"a file that holds no fleet any more": {
+		func(f *fleet) { f.write(directory+"/fleet.yaml", "# nothing\n") },
+		[]string{"holds no fleet"},
+	},
+	"no fleet file any more": {
+		func(f *fleet) { f.git("rm", "--quiet", directory+"/fleet.yaml") },
+		[]string{`could not find cmp-server plugin with name "fleetwright" supporting the given repository`},
+	},
+}
+
+// testBroken commits what cannot be rendered to a fleet that runs.
+func (s *system) testBroken(t *testing.T) {
+	t.Parallel()
+	f := s.newFleet(t, "broken")
+	good := f.commit("A fleet")
+	f.start()
+	f.waitSynced(good, "Healthy")
+	before := f.generations(t)
+	for name, tc := range broken {
+		tc.change(f)
+		f.commit(name)
+		f.refresh()
+		f.waitCondition("ComparisonError", tc.says...)
+		require.Equal(t, "Unknown", f.Sync.Status)
+		require.Equal(t, before, f.generations(t), name)
+		f.git("reset", "--quiet", "--hard", good)
+	}
+	f.refresh()
+	f.waitSynced(good, "Healthy")
+	require.Empty(t, f.Conditions)
+	require.Equal(t, before, f.generations(t))
+}
+
+// testDrift changes by hand what Git says.
+func (s *system) testDrift(t *testing.T) {
+	t.Parallel()
+	f := s.newFleet(t, "drift")
+	revision := f.commit("A fleet")
+	f.start(func(o *unstructured.Unstructured) {
+		unstructured.RemoveNestedField(o.Object, "spec", "syncPolicy", "automated", "selfHeal")
+	})
+	f.waitSynced(revision, "Healthy")
+
+	service := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: f.namespace, Name: "my-fleet"}}
+	require.NoError(t, s.Client.Delete(t.Context(), service))
+	pause := client.RawPatch(types.MergePatchType, []byte(`{"spec":{"maintenance":{"paused":true}}}`))
+	require.NoError(t, s.Client.Patch(t.Context(), f.live(), pause))
+	f.wait("to show the drift", func() bool {
+		kinds := map[string]string{}
+		for _, r := range f.Resources {
+			kinds[r.Kind+" "+r.Name] = r.Status
+		}
+		return f.Sync.Status == "OutOfSync" && kinds["Service my-fleet"] == "OutOfSync" &&
+			kinds["PersistentFleet my-fleet"] == "OutOfSync" && kinds["StatefulSet my-fleet"] == "Synced"
+	})
+
+	f.patch(`{"spec":{"syncPolicy":{"automated":{"selfHeal":true}}}}`)
+	f.waitSynced(revision, "Healthy")
+	s.Get(service)
+	fleet := &v1alpha1.PersistentFleet{}
+	require.NoError(t, s.Client.Get(t.Context(), client.ObjectKeyFromObject(f.live()), fleet))
+	require.False(t, fleet.Spec.Maintenance.Paused)
+}
+
+// testPrune takes one of two fleets out of Git, and then the Application away.
+func (s *system) testPrune(t *testing.T) {
+	t.Parallel()
+	f := s.newFleet(t, "prune")
+	f.write(directory+"/other-fleet.yaml", strings.NewReplacer("my-fleet", "other", "s3://prune", "s3://prune-other").Replace(quickstart(t, "prune")))
+	both := f.commit("Two fleets")
+	f.start(func(o *unstructured.Unstructured) {
+		o.SetFinalizers([]string{"resources-finalizer.argocd.argoproj.io"})
+	})
+	f.waitSynced(both, "Healthy")
+	require.Len(t, f.claims(), 6)
+
+	f.git("rm", "--quiet", directory+"/other-fleet.yaml")
+	f.push("One fleet", "Healthy")
+	require.Equal(t, []string{"data-my-fleet-0", "data-my-fleet-1", "data-my-fleet-2"}, f.claims(), "the healer has deleted the others' disks")
+	require.Len(t, f.generations(t), 8, "and the service account of the namespace itself")
+
+	require.NoError(t, s.Client.Delete(t.Context(), f.object))
+	s.waitGone(t, f.object)
+	require.Empty(t, f.claims())
+	require.Len(t, f.generations(t), 1, "the namespace's own")
+}
+
+// testParameters renders to another namespace than the destination.
+func (s *system) testParameters(t *testing.T) {
+	t.Parallel()
+	f := s.newFleet(t, "parameters")
+	f.write(directory+"/account.yaml", "apiVersion: v1\nkind: ServiceAccount\nmetadata:\n  name: celld-runtime\n  namespace: parameters\n")
+	revision := f.commit("A fleet")
+	f.start(
+		func(o *unstructured.Unstructured) {
+			require.NoError(t, unstructured.SetNestedField(o.Object, "default", "spec", "destination", "namespace"))
+		},
+		parameters(t, "namespace", "parameters", "healer-namespace", "fleetwright-system"),
+	)
+	f.waitSynced(revision, "Healthy")
+	f.waitReplicas(3)
+
+	parameters(t, "namspace", "parameters")(f.object)
+	require.NoError(t, s.Client.Update(t.Context(), f.object))
+	f.waitCondition("ComparisonError", `parameter "namspace": unknown; there are namespace and healer-namespace`)
+}

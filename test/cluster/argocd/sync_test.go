@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package argocd_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/fleetwright/fleetwright/test/cluster"
+)
+
+// strategies are the ways in which Argo CD compares, as changes of the example,
+// which asks for the last one.
+var strategies = map[string]func(*unstructured.Unstructured){
+	"legacy": func(o *unstructured.Unstructured) {
+		unstructured.RemoveNestedField(o.Object, "metadata", "annotations")
+		unstructured.RemoveNestedField(o.Object, "spec", "syncPolicy", "syncOptions")
+	},
+	"structured-merge": func(o *unstructured.Unstructured) {
+		unstructured.RemoveNestedField(o.Object, "metadata", "annotations")
+	},
+	"server-side-diff": func(*unstructured.Unstructured) {},
+}
+
+// testStrategy takes a fleet through its life: whatever the healer does to it
+// meanwhile, the Application stays in sync with Git.
+func (s *system) testStrategy(strategy string) func(*testing.T) {
+	return func(t *testing.T) {
+		t.Parallel()
+		f := s.newFleet(t, strategy)
+		revision := f.commit("A fleet")
+		f.start(strategies[strategy])
+		f.waitSynced(revision, "Healthy")
+		require.Equal(t, "Plugin", f.SourceType)
+		f.waitReplicas(3)
+		f.requireInSync("after the first sync")
+		f.requireSyncChangesNothing(t)
+
+		f.edit(directory+"/fleet.yaml", "replicas: 3", "replicas: 5")
+		f.push("Five members", "Healthy")
+		f.waitReplicas(5)
+		f.requireInSync("with five members, of which Git tells the StatefulSet nothing")
+		f.requireSyncChangesNothing(t)
+		require.EqualValues(t, 5, *f.set().Spec.Replicas)
+
+		lost := f.claim("data-my-fleet-1")
+		f.world().LoseVolume(lost.Name)
+		cluster.Wait(t, "a fresh disk", s.Object(lost, func() (bool, string) {
+			return lost.Status.Phase == corev1.ClaimBound, cluster.DescribeClaim(lost)
+		}))
+		f.waitReplicas(5)
+		f.waitSynced(f.git("rev-parse", "HEAD"), "Healthy")
+		f.requireInSync("after a disk was replaced")
+
+		f.edit(directory+"/fleet.yaml", "spec:\n", "spec:\n  maintenance: {paused: true}\n")
+		f.push("Pause", "Suspended")
+		f.requireInSync("while paused")
+		f.requireSyncChangesNothing(t)
+		require.Equal(t, int32(1<<31-1), *f.set().Spec.UpdateStrategy.RollingUpdate.Partition)
+
+		f.edit(directory+"/fleet.yaml", "  maintenance: {paused: true}\n", "  maintenance: {restartToken: again}\n")
+		f.push("Resume, and restart", "Healthy")
+		f.waitReplicas(5)
+		require.Equal(t, f.set().Status.CurrentRevision, f.set().Status.UpdateRevision)
+		f.requireInSync("after a restart")
+	}
+}
+
+// world is the part of the cluster that is this fleet's.
+func (f *fleet) world() *cluster.World {
+	w := *f.s.World
+	w.Namespace = f.namespace
+	return &w
+}
+
+func (f *fleet) claim(name string) *corev1.PersistentVolumeClaim {
+	f.t.Helper()
+	claim := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Namespace: f.namespace, Name: name}}
+	f.s.Get(claim)
+	return claim
+}
