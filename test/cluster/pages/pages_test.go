@@ -3,8 +3,11 @@
 package pages_test
 
 import (
+	"context"
 	"os"
 	"testing"
+
+	"github.com/stretchr/testify/require"
 
 	"github.com/fleetwright/fleetwright/test/cluster"
 	"github.com/fleetwright/fleetwright/test/cluster/pages"
@@ -15,8 +18,36 @@ var shared cluster.Shared
 
 func TestMain(m *testing.M) { os.Exit(shared.Main(m)) }
 
-func TestFirstFleet(t *testing.T) {
+// TestPages follows pages one after the other, each where the one before ends.
+func TestPages(t *testing.T) {
 	c := shared.Cluster(t)
 	playground.Start(t, c)
-	pages.NewReader(t, c).Follow(t, "docs/first-fleet.md")
+	r := pages.NewReader(t, c)
+	kubectl := func(args ...string) string {
+		stdout, stderr, err := c.Kubectl(t, nil, args...)
+		require.NoError(t, err, stderr)
+		return stdout
+	}
+	t.Run("first fleet", func(t *testing.T) { r.Follow(t, "docs/first-fleet.md") })
+
+	kubectl("apply", "--server-side", "-k", r.Dir+"/examples/quickstart/rendered")
+	kubectl("-n", "fleets", "wait", "--for=condition=Ready", "pfleet/my-fleet", "--timeout=1m")
+	t.Run("operations", func(t *testing.T) {
+		// There is no kubelet to ask for logs.
+		r.Give(t, "kubectl", `case "$1" in logs) exec cat '`+c.Dir()+`'/fleetwright-healer-*.log;; esac; exec `+c.Binary()+" kubectl")
+		r.Follow(t, "docs/operations.md")
+		require.Equal(t, "Paused", kubectl("-n", "fleets", "get", "pfleet", "my-fleet", "-o", "jsonpath={.status.phase}"))
+		require.NotEmpty(t, kubectl("-n", "fleets", "get", "pvc", "data-my-fleet-1", "-o", "jsonpath={.metadata.deletionTimestamp}"))
+	})
+
+	kubectl("-n", "fleets", "delete", "pfleet", "my-fleet", "--timeout=1m")
+	t.Run("guards", func(t *testing.T) {
+		r.Follow(t, "docs/guards.md")
+		require.Empty(t, kubectl("get", "storagereservations", "-o", "name"))
+		cluster.Wait(t, "guards to be back", func(context.Context) (bool, string) {
+			_, stderr, err := c.Kubectl(t, nil, "apply", "--server-side", "--dry-run=server", "-k", r.Dir+"/examples/quickstart/rendered")
+			return err == nil, stderr
+		})
+		require.NotEmpty(t, kubectl("get", "validatingwebhookconfiguration", "fleetwright-webhook", "-o", "jsonpath={.webhooks[*].clientConfig.caBundle}"))
+	})
 }
