@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package flux_test
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/fleetwright/fleetwright/test/cluster"
+	"github.com/fleetwright/fleetwright/test/cluster/binaries"
+	"github.com/fleetwright/fleetwright/test/cluster/program"
+)
+
+const (
+	system     = "flux-system"
+	controller = "kustomize-controller"
+)
+
+// sources is the module that defines GitRepository and OCIRepository. It
+// cannot be built here, and need not be: the tests write the status of sources.
+const sources = "github.com/fluxcd/source-controller@v1.9.6"
+
+// flux is one that runs.
+type flux struct {
+	*cluster.Cluster
+	artifacts   *artifacts
+	fleetwright string // the command
+	page        *page
+}
+
+// start starts Flux as it is installed: its definitions, and its controller with
+// the rights of a cluster admin.
+func start(t *testing.T) *flux {
+	t.Helper()
+	c := shared.Cluster(t)
+	f := &flux{Cluster: c, artifacts: serveArtifacts(t), fleetwright: program.Build(t, c, "fleetwright"), page: openPage(t, c)}
+	f.kubectl(t, "apply", "--server-side", "-f", filepath.Join(module(t, "github.com/fluxcd/kustomize-controller"), "config", "crd", "bases"))
+	f.kubectl(t, "apply", "--server-side", "-f", filepath.Join(module(t, sources), "config", "crd", "bases"))
+
+	account := metav1.ObjectMeta{Namespace: system, Name: controller}
+	require.NoError(t, c.Client.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: system}}))
+	require.NoError(t, c.Client.Create(t.Context(), &corev1.ServiceAccount{ObjectMeta: account}))
+	require.NoError(t, c.Client.Create(t.Context(), &rbacv1.ClusterRoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: "cluster-reconciler"},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "cluster-admin"},
+		Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: system, Name: controller}},
+	}))
+	binary, err := binaries.Flux.Find()
+	require.NoError(t, err)
+	program.Start(t, binary, c.ServiceAccountConfig(t, system, controller),
+		"--metrics-addr=0", "--health-addr=0", "--concurrent=20", "--requeue-dependency=1s", "--kube-api-qps=500", "--kube-api-burst=1000")
+	return f
+}
+
+// module returns the directory of a module of Flux, of the version that is
+// built unless it names one.
+func module(t *testing.T, name string) string {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "go", "mod", "download", "-json", name)
+	cmd.Dir = filepath.Join("..", "build-flux")
+	if strings.Contains(name, "@") {
+		cmd.Dir = t.TempDir() // what is built does not depend on it
+	}
+	said, err := cmd.Output()
+	require.NoError(t, err, "%s", said)
+	var found struct{ Dir string }
+	require.NoError(t, json.Unmarshal(said, &found))
+	return found.Dir
+}
+
+// kubectl runs a command that must succeed.
+func (f *flux) kubectl(t *testing.T, args ...string) string {
+	t.Helper()
+	stdout, stderr, err := f.Kubectl(t, nil, args...)
+	require.NoError(t, err, "kubectl %s: %s", strings.Join(args, " "), stderr)
+	return stdout
+}
+
+// shell runs a script where the commands are.
+func (f *flux) shell(t *testing.T, dir, script string, env ...string) (string, error) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "bash", "-e", "-o", "pipefail", "-c", script)
+	cmd.Dir = dir
+	path := filepath.Dir(f.fleetwright) + string(os.PathListSeparator) + f.page.bin + string(os.PathListSeparator) + os.Getenv("PATH")
+	cmd.Env = append(append(os.Environ(), "PATH="+path), env...)
+	said, err := cmd.CombinedOutput()
+	return string(said), err
+}

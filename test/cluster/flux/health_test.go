@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package flux_test
+
+import (
+	"testing"
+
+	"github.com/fluxcd/cli-utils/pkg/kstatus/status"
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/fleetwright/fleetwright/test/cluster"
+)
+
+// requireByItself checks what Flux would say of an object without the
+// expressions of the example.
+func requireByItself(t *testing.T, want status.Status, object *unstructured.Unstructured) {
+	t.Helper()
+	result, err := status.Compute(object)
+	require.NoError(t, err)
+	require.Equal(t, want, result.Status, "%s: %s", object.GetKind(), result.Message)
+}
+
+func paused(t *testing.T, f *flux) {
+	tm := f.newTeam(t)
+	for _, file := range []string{fleetFile, sessionsFile} {
+		tm.spec(file, "maintenance: {paused: true}")
+	}
+	tm.commit(ready)
+	tm.w.Behave("my-fleet-1", cluster.Unready)
+	tm.sync(t, ready)
+	requireByItself(t, status.InProgressStatus, tm.fleet())
+	requireByItself(t, status.InProgressStatus, tm.set())
+	requireByItself(t, status.InProgressStatus, tm.get("apps/v1", "Deployment", "sessions"))
+
+	// What is committed meanwhile is staged, and restarts nobody.
+	pod := tm.w.Pod("my-fleet-2")
+	tm.spec(fleetFile, "cells: {idleEvictSeconds: 7}")
+	tm.commit(ready)
+	require.Equal(t, pod.UID, tm.w.Pod("my-fleet-2").UID)
+
+	tm.w.Behave("my-fleet-1", cluster.Ready)
+	for _, file := range []string{fleetFile, sessionsFile} {
+		tm.edit(file, "paused: true", "paused: false")
+	}
+	tm.commit(ready)
+	tm.waitPhase("PersistentFleet", "my-fleet", "Ready")
+	require.NotEqual(t, pod.UID, tm.w.Pod("my-fleet-2").UID)
+}
+
+func stopped(t *testing.T, f *flux) {
+	tm := f.newTeam(t)
+	for _, file := range []string{fleetFile, sessionsFile} {
+		tm.spec(file, "maintenance: {stopped: true}")
+	}
+	tm.commit(ready)
+	tm.waitPhase("PersistentFleet", "my-fleet", "Stopped")
+	tm.waitPhase("BucketFleet", "sessions", "Stopped")
+	tm.sync(t, ready)
+	require.Zero(t, number(tm.set(), "spec", "replicas"))
+	requireByItself(t, status.InProgressStatus, tm.fleet())
+
+	for _, file := range []string{fleetFile, sessionsFile} {
+		tm.edit(file, "stopped: true", "stopped: false")
+	}
+	tm.commit(ready)
+	tm.waitPhase("PersistentFleet", "my-fleet", "Ready")
+	require.EqualValues(t, 3, number(tm.set(), "spec", "replicas"))
+}
+
+func blocked(t *testing.T, f *flux) {
+	tm := f.newSmallTeam(t)
+	tm.w.AddNode(tm.w.Zones[0])
+	// Somebody's claim, made while no webhook answered: it asks nobody about
+	// this user's claims either.
+	unguarded := cluster.NewClient(t, f.ServiceAccountConfig(t, "kube-system", "statefulset-controller"))
+	foreign := &corev1.PersistentVolumeClaim{ObjectMeta: tm.meta("data-my-fleet-3")}
+	foreign.Spec.AccessModes = []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce}
+	foreign.Spec.Resources.Requests = corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")}
+	require.NoError(t, unguarded.Create(t.Context(), foreign))
+
+	tm.edit(fleetFile, "replicas: 3", "replicas: 4")
+	tm.commit(failed("HealthCheckFailed", "PersistentFleet/"+tm.w.Namespace+"/my-fleet status: 'Failed'"))
+	said := tm.mustRun("kubectl -n flux-system get kustomization fleets")
+	require.Contains(t, said, "stalled resources")
+	requireByItself(t, status.FailedStatus, tm.fleet())
+
+	// Flux looks again by itself.
+	require.NoError(t, tm.Client.Delete(t.Context(), foreign, client.GracePeriodSeconds(0)))
+	tm.wait(t, "a retry", ready, func(*unstructured.Unstructured) bool { return true })
+	require.EqualValues(t, 4, number(tm.set(), "spec", "replicas"))
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package flux_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/fleetwright/fleetwright/test/cluster"
+)
+
+func countIsTheHealers(t *testing.T, f *flux) {
+	tm := f.newSmallTeam(t)
+	for _, zone := range tm.w.Zones[:2] {
+		tm.w.AddNode(zone)
+	}
+	tm.edit(fleetFile, "replicas: 3", "replicas: 5")
+	tm.commit(ready)
+	tm.waitPhase("PersistentFleet", "my-fleet", "Ready")
+	before := tm.set()
+	require.EqualValues(t, 5, number(before, "spec", "replicas"))
+	tm.sync(t, ready)
+	require.Equal(t, before.GetResourceVersion(), tm.set().GetResourceVersion())
+}
+
+func replacedDisk(t *testing.T, f *flux) {
+	tm := f.newSmallTeam(t)
+	lost := tm.w.Claim("data-my-fleet-1")
+	tm.w.LoseVolume(lost.Name)
+	claim := &corev1.PersistentVolumeClaim{ObjectMeta: tm.meta(lost.Name)}
+	cluster.Wait(t, "a fresh disk", tm.Object(claim, func() (bool, string) {
+		return claim.UID != lost.UID && claim.Status.Phase == corev1.ClaimBound, cluster.DescribeClaim(claim)
+	}))
+	tm.waitPhase("PersistentFleet", "my-fleet", "Ready")
+	before := tm.versions(t)
+	tm.sync(t, ready)
+	require.Equal(t, before, tm.versions(t))
+	require.Equal(t, claim.UID, tm.w.Claim(lost.Name).UID)
+}
+
+func drift(t *testing.T, f *flux) {
+	tm := f.newSmallTeam(t)
+	lost := &corev1.Service{ObjectMeta: tm.meta("my-fleet-peers")}
+	tm.w.Get(lost)
+	tm.w.Delete(lost)
+	tm.kubectl(t, "patch", "pfleet", "my-fleet", "-n", tm.w.Namespace, "--type=merge", "-p", `{"spec": {"cells": {"idleEvictSeconds": 7}}}`)
+	said, err := tm.run("kubectl rollout restart statefulset my-fleet -n fleets")
+	require.Error(t, err)
+	require.Contains(t, said, "spec.maintenance.restartToken")
+
+	said = tm.mustRun(`kubectl -n flux-system annotate --overwrite kustomization fleets reconcile.fluxcd.io/requestedAt="$(date +%s)"`)
+	require.Contains(t, said, "annotated")
+	tm.sync(t, ready)
+	repaired := &corev1.Service{ObjectMeta: tm.meta("my-fleet-peers")}
+	tm.w.Get(repaired)
+	require.NotEqual(t, lost.UID, repaired.UID)
+	require.Zero(t, number(tm.fleet(), "spec", "cells", "idleEvictSeconds"))
+
+	tm.spec(fleetFile, "maintenance: {restartToken: \"1\"}")
+	pod := tm.w.Pod("my-fleet-2")
+	tm.commit(ready)
+	require.NotEqual(t, pod.UID, tm.w.Pod("my-fleet-2").UID)
+}
