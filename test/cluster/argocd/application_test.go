@@ -5,6 +5,7 @@ package argocd_test
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -31,11 +32,14 @@ type status struct {
 	Sync       struct{ Status, Revision string }
 	Health     struct{ Status string }
 	Conditions []struct{ Type, Message string }
-	Resources  []struct {
-		Kind, Namespace, Name, Status string
-		Health                        struct{ Status, Message string }
-	}
+	Resources  []resource
+
 	OperationState struct{ Phase, Message string }
+}
+
+type resource struct {
+	Kind, Namespace, Name, Status string
+	Health                        struct{ Status, Message string }
 }
 
 // example is an object of examples/argocd that reads another repository.
@@ -138,16 +142,15 @@ func (a *application) check(want func() bool) cluster.Check {
 		if err := json.Unmarshal(text, &a.status); err != nil {
 			return false, err.Error()
 		}
-		return want(), fmt.Sprintf("%+v", a.status)
+		return want(), a.String()
 	})
 }
 
-// resource is what it says of one of its objects.
-func (a *application) resource(kind string) (status, health string) {
-	for _, r := range a.Resources {
-		if r.Kind == kind {
-			return r.Status, r.Health.Status
-		}
-	}
-	return "", ""
+// String leaves out objects that are as they should be.
+func (s status) String() string {
+	s.Resources = slices.DeleteFunc(slices.Clone(s.Resources), func(r resource) bool {
+		return r.Status == "Synced" && (r.Health.Status == "" || r.Health.Status == "Healthy")
+	})
+	type plain status
+	return fmt.Sprintf("%+v", plain(s))
 }

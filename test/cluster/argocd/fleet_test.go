@@ -15,9 +15,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	"github.com/fleetwright/fleetwright/test/cluster"
 )
 
@@ -83,7 +85,7 @@ func (f *fleet) push(message, health string) {
 func (f *fleet) requireInSync(when string) {
 	f.t.Helper()
 	f.refresh()
-	require.Equal(f.t, "Synced", f.Sync.Status, "%s: %+v", when, f.status)
+	require.Equal(f.t, "Synced", f.Sync.Status, "%s: %s", when, f.application)
 }
 
 // requireSyncChangesNothing syncs again.
@@ -163,4 +165,14 @@ func (f *fleet) claims() []string {
 func (f *fleet) remove(name string) {
 	f.t.Helper()
 	require.NoError(f.t, os.Remove(filepath.Join(f.dir, directory, name)))
+}
+
+// stored is the fleet as the cluster has it.
+func (f *fleet) stored() *v1alpha1.PersistentFleet {
+	f.t.Helper()
+	fleet := &v1alpha1.PersistentFleet{}
+	object := f.live()
+	f.s.Get(object)
+	require.NoError(f.t, runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, fleet))
+	return fleet
 }

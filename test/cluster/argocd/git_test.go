@@ -12,8 +12,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-
-	"github.com/fleetwright/fleetwright/api/v1alpha1"
 )
 
 // broken are commits that must not reach the cluster, and what Argo CD says.
@@ -68,25 +66,33 @@ func (s *system) testDrift(t *testing.T) {
 	})
 	f.waitSynced(revision, "Healthy")
 
+	before := f.stored()
 	service := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: f.namespace, Name: "my-fleet"}}
 	require.NoError(t, s.Client.Delete(t.Context(), service))
-	pause := client.RawPatch(types.MergePatchType, []byte(`{"spec":{"maintenance":{"paused":true}}}`))
-	require.NoError(t, s.Client.Patch(t.Context(), f.live(), pause))
+	image := client.RawPatch(types.MergePatchType, []byte(`{"spec":{"runtimeImage":"registry.test/celld@sha256:`+strings.Repeat("0", 64)+`"}}`))
+	require.NoError(t, s.Client.Patch(t.Context(), f.live(), image))
 	f.wait("to show the drift", func() bool {
-		kinds := map[string]string{}
+		drifted := map[string]string{}
 		for _, r := range f.Resources {
-			kinds[r.Kind+" "+r.Name] = r.Status
+			drifted[r.Kind+" "+r.Name] = r.Status
 		}
-		return f.Sync.Status == "OutOfSync" && kinds["Service my-fleet"] == "OutOfSync" &&
-			kinds["PersistentFleet my-fleet"] == "OutOfSync" && kinds["StatefulSet my-fleet"] == "Synced"
+		return f.Sync.Status == "OutOfSync" && drifted["Service my-fleet"] == "OutOfSync" &&
+			drifted["PersistentFleet my-fleet"] == "OutOfSync" && drifted["StatefulSet my-fleet"] == "Synced"
 	})
 
 	f.patch(`{"spec":{"syncPolicy":{"automated":{"selfHeal":true}}}}`)
 	f.waitSynced(revision, "Healthy")
 	s.Get(service)
-	fleet := &v1alpha1.PersistentFleet{}
-	require.NoError(t, s.Client.Get(t.Context(), client.ObjectKeyFromObject(f.live()), fleet))
-	require.False(t, fleet.Spec.Maintenance.Paused)
+	require.Equal(t, before.Spec.RuntimeImage, f.stored().Spec.RuntimeImage)
+
+	// What Git does not mention is no drift, and stays.
+	pause := client.RawPatch(types.MergePatchType, []byte(`{"spec":{"maintenance":{"paused":true}}}`))
+	require.NoError(t, s.Client.Patch(t.Context(), f.live(), pause))
+	f.waitSynced(revision, "Suspended")
+	f.requireInSync("paused by hand")
+	f.edit(directory+"/fleet.yaml", "spec:\n", "spec:\n  maintenance: {paused: false}\n")
+	f.push("Not paused", "Healthy")
+	require.False(t, f.stored().Spec.Maintenance.Paused)
 }
 
 // testPrune takes one of two fleets out of Git, and then the Application away.

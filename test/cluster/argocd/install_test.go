@@ -8,6 +8,9 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 func TestArgoCD(t *testing.T) {
@@ -30,10 +33,28 @@ func TestArgoCD(t *testing.T) {
 	}
 }
 
+// testInstall installs the chart by the example. What the webhook fills in, the
+// bundle of its authority and its certificate, is no difference.
 func (s *system) testInstall(t *testing.T) {
 	r := newRepository(t)
 	require.NoError(t, os.CopyFS(filepath.Join(r.dir, "charts/fleetwright"), os.DirFS(path(t, "charts/fleetwright"))))
 	revision := r.commit("The chart")
 	a := create(t, s.Cluster, example(t, "fleetwright.yaml", r.url()))
+	a.waitSynced(revision, "Healthy")
+	require.Equal(t, "Helm", a.SourceType)
+
+	configuration := &admissionregistrationv1.ValidatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: "fleetwright-webhook"}}
+	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "fleetwright-system", Name: "fleetwright-webhook-tls"}}
+	requireFilledIn := func() {
+		s.Get(configuration)
+		require.NotEmpty(t, configuration.Webhooks[0].ClientConfig.CABundle)
+		s.Get(secret)
+		require.NotEmpty(t, secret.Data["tls.key"])
+	}
+	requireFilledIn()
+	a.refresh()
+	require.Equal(t, "Synced", a.Sync.Status, "%s", a)
+	a.sync()
+	requireFilledIn()
 	a.waitSynced(revision, "Healthy")
 }
