@@ -42,7 +42,7 @@ type flux struct {
 func start(t *testing.T) *flux {
 	t.Helper()
 	c := shared.Cluster(t)
-	f := &flux{Cluster: c, artifacts: serveArtifacts(t), fleetwright: program.Build(t, c, "fleetwright"), page: openPage(t, c)}
+	f := &flux{Cluster: c, artifacts: serveArtifacts(t), fleetwright: buildCommand(t, t.TempDir()), page: openPage(t, c)}
 	f.kubectl(t, "apply", "--server-side", "-f", filepath.Join(module(t, "github.com/fluxcd/kustomize-controller"), "config", "crd", "bases"))
 	f.kubectl(t, "apply", "--server-side", "-f", filepath.Join(module(t, sources), "config", "crd", "bases"))
 
@@ -86,12 +86,34 @@ func (f *flux) kubectl(t *testing.T, args ...string) string {
 }
 
 // shell runs a script where the commands are.
-func (f *flux) shell(t *testing.T, dir, script string, env ...string) (string, error) {
+func (f *flux) shell(t *testing.T, dir, script string) (string, error) {
+	t.Helper()
+	return shell(t, dir, script, filepath.Dir(f.fleetwright), f.page.bin)
+}
+
+// shell runs a script as CI does, and returns what it printed.
+func shell(t *testing.T, dir, script string, path ...string) (string, error) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "bash", "-e", "-o", "pipefail", "-c", script)
 	cmd.Dir = dir
-	path := filepath.Dir(f.fleetwright) + string(os.PathListSeparator) + f.page.bin + string(os.PathListSeparator) + os.Getenv("PATH")
-	cmd.Env = append(append(os.Environ(), "PATH="+path), env...)
+	cmd.Env = append(os.Environ(), "PATH="+strings.Join(append(path, os.Getenv("PATH")), string(os.PathListSeparator)))
 	said, err := cmd.CombinedOutput()
 	return string(said), err
+}
+
+// buildCommand builds fleetwright into a directory.
+func buildCommand(t *testing.T, dir string) string {
+	t.Helper()
+	command := filepath.Join(dir, "fleetwright")
+	said, err := exec.CommandContext(t.Context(), "go", "build", "-o", command, "github.com/fleetwright/fleetwright/cmd/fleetwright").CombinedOutput()
+	require.NoError(t, err, "%s", said)
+	return command
+}
+
+// copyExample returns a copy of the example's repository.
+func copyExample(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	require.NoError(t, os.CopyFS(dir, os.DirFS(filepath.Join(root, "examples", "flux"))))
+	return dir
 }

@@ -3,14 +3,11 @@
 package flux_test
 
 import (
-	"context"
 	"os"
 	"testing"
 
 	"github.com/fleetwright/fleetwright/test/cluster"
 )
-
-type ctx = context.Context
 
 const root = "../../.."
 

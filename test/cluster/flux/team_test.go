@@ -37,8 +37,7 @@ type team struct {
 func (f *flux) team(t *testing.T) *team {
 	t.Helper()
 	w := f.World(t)
-	tm := &team{flux: f, t: t, w: w, dir: t.TempDir(), kustomization: &kustomization{c: f.Cluster, name: w.Namespace}}
-	require.NoError(t, os.CopyFS(tm.dir, os.DirFS(filepath.Join(root, "examples", "flux"))))
+	tm := &team{flux: f, t: t, w: w, dir: copyExample(t), kustomization: &kustomization{c: f.Cluster, name: w.Namespace}}
 	for _, file := range []string{fleetFile, sessionsFile} {
 		tm.edit(file, "namespace: fleets", "namespace: "+w.Namespace)
 		tm.edit(file, "s3://my-", "s3://"+w.Namespace+"-my-")

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package flux_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"sigs.k8s.io/yaml"
+)
+
+// cli is the module of the command that pushes. It cannot be built from there,
+// but shows its flags.
+const cli = "github.com/fluxcd/flux2/v2@v2.9.5"
+
+// job is what one of the example's files for CI runs.
+type job struct{ install, check, push string }
+
+func jobs(t *testing.T) map[string]job {
+	t.Helper()
+	type steps struct{ Steps []struct{ Run string } }
+	var github struct{ Jobs struct{ Check, Push steps } }
+	load(t, "github.yml", &github)
+	runs := func(s steps) (lines []string) {
+		for _, step := range s.Steps {
+			if step.Run != "" {
+				lines = append(lines, step.Run)
+			}
+		}
+		return lines
+	}
+	var gitlab struct{ Check, Push struct{ Script []string } }
+	load(t, "gitlab.yml", &gitlab)
+	return map[string]job{
+		"github.yml": newJob(t, runs(github.Jobs.Check), runs(github.Jobs.Push)),
+		"gitlab.yml": newJob(t, gitlab.Check.Script, gitlab.Push.Script),
+	}
+}
+
+func load(t *testing.T, name string, into any) {
+	t.Helper()
+	content, err := os.ReadFile(filepath.Join(root, "examples", "flux", "ci", name))
+	require.NoError(t, err)
+	require.NoError(t, yaml.Unmarshal(content, into))
+}
+
+func newJob(t *testing.T, check, push []string) job {
+	t.Helper()
+	require.Len(t, check, 3)
+	require.Len(t, push, 1)
+	return job{install: check[0], check: strings.Join(check[1:], "\n"), push: push[0]}
+}
+
+func TestJobsCheckWhatIsCommitted(t *testing.T) {
+	command := buildCommand(t, t.TempDir())
+	tests := map[string]struct {
+		file, old, new string // a change of the example
+		says           string // when the jobs fail
+	}{
+		"as it is":            {file: fleetFile, old: "", new: "", says: ""},
+		"a stale directory":   {fleetFile, "replicas: 3", "replicas: 4", "+  replicas: 4"},
+		"an edit by hand":     {"rendered/production/fleets_service_my-fleet.yaml", "port: 8080", "port: 80", "port: 80"},
+		"a misspelt field":    {fleetFile, "replicas: 3", "replica: 3", fleetFile + ":8:3: spec.replica: unknown field"},
+		"two fleets, 1 store": {sessionsFile, "s3://my-sessions", "s3://my-bucket", "a bucket, or a prefix of it, belongs to one fleet"},
+		"a removed fleet":     {sessionsFile, "", "removed", "fleets_bucketfleet_sessions.yaml"},
+	}
+	for file, job := range jobs(t) {
+		for name, tc := range tests {
+			t.Run(file+"/"+name, func(t *testing.T) {
+				tm := &team{t: t, dir: copyExample(t)}
+				if tc.new == "removed" {
+					tm.remove(tc.file)
+				} else {
+					tm.edit(tc.file, tc.old, tc.new)
+				}
+				said, err := shell(t, tm.dir, job.check, filepath.Dir(command))
+				if tc.says == "" {
+					require.NoError(t, err, said)
+					return
+				}
+				require.Error(t, err, "the job passes")
+				require.Contains(t, said, tc.says)
+			})
+		}
+	}
+}
+
+var flag = regexp.MustCompile(`--([a-z-]+)=`)
+
+func TestJobsInstallAndPush(t *testing.T) {
+	declares, err := os.ReadFile(filepath.Join(module(t, cli), "cmd", "flux", "push_artifact.go"))
+	require.NoError(t, err)
+	for file, job := range jobs(t) {
+		t.Run(file, func(t *testing.T) {
+			path, version, _ := strings.Cut(strings.TrimPrefix(job.install, "go install "), "@")
+			require.Equal(t, "v0.1.0", version)
+			said, err := exec.CommandContext(t.Context(), "go", "list", path).CombinedOutput()
+			require.NoError(t, err, "%s", said)
+
+			require.True(t, strings.HasPrefix(job.push, "flux push artifact "), job.push)
+			flags := flag.FindAllStringSubmatch(job.push, -1)
+			require.GreaterOrEqual(t, len(flags), 3)
+			for _, f := range flags {
+				require.True(t, strings.Contains(string(declares), `"`+f[1]+`"`), f[0])
+			}
+			require.Contains(t, job.push, "--path=rendered/production")
+		})
+	}
+}
