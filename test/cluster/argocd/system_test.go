@@ -7,14 +7,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -23,18 +21,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/fleetwright/fleetwright/test/cluster"
-	"github.com/fleetwright/fleetwright/test/cluster/containers"
+	"github.com/fleetwright/fleetwright/test/cluster/pages"
+	"github.com/fleetwright/fleetwright/test/cluster/playground"
 	"github.com/fleetwright/fleetwright/test/cluster/program"
 )
 
 // namespace is Argo CD's.
 const namespace = "argocd"
-
-// What docs/argocd.md installs.
-const (
-	argoManifest  = "https://raw.githubusercontent.com/argoproj/argo-cd/v3.2.0/manifests/install.yaml"
-	argoComponent = "github.com/fleetwright/fleetwright//config/argocd?ref=v0.1.0"
-)
 
 // argoModule is where the sources of the version under test are.
 func argoModule(t testing.TB) string {
@@ -50,6 +43,8 @@ func argoModule(t testing.TB) string {
 type system struct {
 	*cluster.World
 	*programs
+	reader    *pages.Reader
+	chart     string                       // repository that Fleetwright is installed from
 	installed []*unstructured.Unstructured // what Argo CD is, with our component
 }
 
@@ -57,59 +52,37 @@ type system struct {
 func newSystem(t *testing.T) *system {
 	t.Helper()
 	c := shared.Cluster(t)
-	s := &system{World: c.WorldInZones(t, "us-east-1a", "us-east-1b", "us-east-1c")}
-	for _, zone := range s.Zones[:2] {
-		s.AddNode(zone)
-	}
-	s.provideStorage(t)
-	containers.Run(t, c)
+	s := &system{World: playground.Start(t, c)}
+	s.reader = pages.NewReader(t, c)
+	s.fetch(t)
 	s.installArgo(t)
 	s.programs = startPrograms(t, c, s.plugin(t))
 	return s
 }
 
-// provideStorage makes the class that the examples name.
-func (s *system) provideStorage(t *testing.T) {
+// fetch puts into the reader's clone what the installation of the example
+// would fetch: the manifest of the version under test.
+func (s *system) fetch(t *testing.T) {
 	t.Helper()
-	class := &storagev1.StorageClass{}
-	require.NoError(t, s.Client.Get(t.Context(), client.ObjectKey{Name: cluster.StorageClass}, class))
-	class.ObjectMeta = metav1.ObjectMeta{Name: "ebs-delete"}
-	require.NoError(t, s.Client.Create(t.Context(), class))
-}
-
-// installArgo builds the kustomization that docs/argocd.md shows, with the
-// manifest of the version under test and the component that ships, and applies
-// what the programs of this test read. The rest is tried, by a dry run: its
-// Pods would only be played.
-func (s *system) installArgo(t *testing.T) {
-	t.Helper()
-	dir := t.TempDir()
-	page := read(t, "docs/argocd.md")
-	text := block(t, page, "yaml", "kind: Kustomization")
-	for remote, local := range map[string]string{argoManifest: "install.yaml", argoComponent: "component"} {
-		require.Contains(t, text, remote)
-		text = strings.Replace(text, remote, local, 1)
-	}
-	write(t, filepath.Join(dir, "kustomization.yaml"), text)
+	const remote = "https://raw.githubusercontent.com/argoproj/argo-cd/v3.2.0/manifests/install.yaml"
+	dir := filepath.Join(s.reader.Dir, "examples/argocd/install")
+	text := read(t, "examples/argocd/install/kustomization.yaml")
+	require.Contains(t, text, remote)
+	write(t, filepath.Join(dir, "kustomization.yaml"), strings.Replace(text, remote, "install.yaml", 1))
 	manifest, err := os.ReadFile(filepath.Join(argoModule(t), "manifests", "install.yaml"))
 	require.NoError(t, err)
 	write(t, filepath.Join(dir, "install.yaml"), string(manifest))
-	require.NoError(t, os.CopyFS(filepath.Join(dir, "component"), os.DirFS(path(t, "config/argocd"))))
+}
 
-	built := s.kubectl(t, "", "kustomize", dir)
-	s.installed, err = cluster.Decode([]byte(built))
+// installArgo applies the installation of the example. Its Pods are only
+// played; the programs of this test are told to work in their stead.
+func (s *system) installArgo(t *testing.T) {
+	t.Helper()
+	dir := filepath.Join(s.reader.Dir, "examples/argocd/install")
+	var err error
+	s.installed, err = cluster.Decode([]byte(s.kubectl(t, "kustomize", dir)))
 	require.NoError(t, err)
-	require.NoError(t, s.Client.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}))
-	s.kubectl(t, built, "apply", "--server-side", "--dry-run=server", "-f", "-")
-	needed := []string{"CustomResourceDefinition", "ConfigMap", "Secret"}
-	for _, object := range s.installed {
-		if slices.Contains(needed, object.GetKind()) {
-			require.NoError(t, s.Client.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(object), client.FieldOwner("test")))
-		}
-	}
-	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "argocd-secret"}}
-	key := client.RawPatch(types.MergePatchType, []byte(`{"stringData":{"server.secretkey":"test"}}`))
-	require.NoError(t, s.Client.Patch(t.Context(), secret, key)) // argocd-server would write it
+	s.kubectl(t, "apply", "--server-side", "-k", dir)
 	for _, kind := range []string{"AppProject", "Application", "ApplicationSet"} {
 		list := &unstructured.UnstructuredList{}
 		list.SetGroupVersionKind(schema.GroupVersionKind{Group: "argoproj.io", Version: "v1alpha1", Kind: kind})
@@ -118,14 +91,17 @@ func (s *system) installArgo(t *testing.T) {
 			return err == nil, fmt.Sprint(err)
 		})
 	}
-	project := &unstructured.Unstructured{Object: map[string]any{ // and this
+	// argocd-server, which is not here, would write these.
+	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "argocd-secret"}}
+	key := client.RawPatch(types.MergePatchType, []byte(`{"stringData":{"server.secretkey":"test"}}`))
+	require.NoError(t, s.Client.Patch(t.Context(), secret, key))
+	require.NoError(t, s.Client.Create(t.Context(), &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "argoproj.io/v1alpha1", "kind": "AppProject", "metadata": map[string]any{"namespace": namespace, "name": "default"},
 		"spec": map[string]any{
 			"sourceRepos": []any{"*"}, "destinations": []any{map[string]any{"namespace": "*", "server": "*"}},
 			"clusterResourceWhitelist": []any{map[string]any{"group": "*", "kind": "*"}},
 		},
-	}}
-	require.NoError(t, s.Client.Create(t.Context(), project))
+	}}))
 }
 
 // plugin is the plugin's configuration as the sidecar gets it, but for the
@@ -170,23 +146,11 @@ func (s *system) find(t *testing.T, kind, name string) *unstructured.Unstructure
 }
 
 // kubectl runs a command that must succeed.
-func (s *system) kubectl(t testing.TB, input string, args ...string) string {
+func (s *system) kubectl(t testing.TB, args ...string) string {
 	t.Helper()
-	stdout, stderr, err := s.Kubectl(t, []byte(input), args...)
+	stdout, stderr, err := s.Kubectl(t, nil, args...)
 	require.NoError(t, err, "kubectl %s: %s", strings.Join(args, " "), stderr)
 	return stdout
-}
-
-// block is the fenced block of a page that holds a text.
-func block(t testing.TB, page, language, holds string) string {
-	t.Helper()
-	for _, text := range strings.Split(page, "```"+language+"\n")[1:] {
-		if text, _, _ = strings.Cut(text, "```"); strings.Contains(text, holds) {
-			return text
-		}
-	}
-	require.FailNow(t, "the page has no such block", "%s", holds)
-	return ""
 }
 
 // waitGone waits until an object is gone.

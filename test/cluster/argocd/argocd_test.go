@@ -16,6 +16,7 @@ import (
 func TestArgoCD(t *testing.T) {
 	s := newSystem(t)
 	t.Run("Fleetwright is installed", s.testInstall)
+	t.Run("the page can be followed", s.testPage)
 	for name, test := range map[string]func(*testing.T){
 		"what cannot be rendered reaches nothing":       s.testBroken,
 		"drift is shown and repaired":                   s.testDrift,
@@ -39,6 +40,7 @@ func (s *system) testInstall(t *testing.T) {
 	r := newRepository(t)
 	require.NoError(t, os.CopyFS(filepath.Join(r.dir, "charts/fleetwright"), os.DirFS(path(t, "charts/fleetwright"))))
 	revision := r.commit("The chart")
+	s.chart = r.url()
 	a := create(t, s.Cluster, example(t, "fleetwright.yaml", r.url()))
 	a.waitSynced(revision, "Healthy")
 	require.Equal(t, "Helm", a.SourceType)
