@@ -28,7 +28,7 @@ import (
 // Options say how a demo goes.
 type Options struct {
 	Start func(testing.TB) *cluster.Cluster // makes the control plane
-	Until int                               // the last step; zero: all
+	Until int                               // the last step
 	Quick bool                              // tell Kubernetes that the dead node is off, rather than let the healer find out
 	Keep  bool                              // do not delete the fleet at the end; stay until the context is done
 	Pause time.Duration                     // after each step, to read
@@ -51,11 +51,8 @@ func Run(tb testing.TB, screen *Screen, o Options) {
 	tb.Helper()
 	d := &demo{tb: tb, screen: screen, Options: o, patience: patience}
 	for i, s := range steps {
-		if last := o.Until; last > 0 && i >= last {
+		if i == o.Until || s.end && o.Keep {
 			break
-		}
-		if s.end && o.Keep {
-			continue
 		}
 		screen.headline(fmt.Sprintf("%d. %s", i+1, s.title))
 		d.began = time.Now()

@@ -100,9 +100,6 @@ func (d *demo) remove() {
 
 // linger leaves everything as it is until the demo is told to end.
 func (d *demo) linger() {
-	if d.shell == nil {
-		return
-	}
 	d.screen.headline("It is yours")
 	d.note("In another terminal:")
 	d.screen.say(

@@ -22,13 +22,15 @@ type view struct {
 	events []eventsv1.Event          // what the healer did lately, the oldest first
 }
 
-// table is a view in lines of at most a width; zero is any.
+// table is a view in lines, most of them of at most a width; zero is any. It
+// stands between empty lines.
 func (v view) table(width int, now time.Time) []line {
 	if v.fleet == nil {
 		return nil
 	}
 	status := v.fleet.Status
-	out := append(v.summary(width), line{})
+	out := append([]line{{}}, v.summary(width)...)
+	out = append(out, line{})
 	rows := []line{cells(bold, "NAME", "ZONE", "NODE", "DISK", "STATE", "SINCE", "MESSAGE")}
 	for _, m := range status.Members {
 		rows = append(rows, member(m, now))
@@ -145,7 +147,7 @@ func cells(s style, values ...string) line {
 	return row
 }
 
-// align pads the cells of rows to columns. A column of clocks has room for any.
+// align pads the cells of rows to columns.
 func align(rows []line) {
 	for i := range rows[0][:len(rows[0])-1] {
 		wide := 0

@@ -26,12 +26,12 @@ type shot struct {
 // as long as it lasted, within bounds. A run of frames in which only clocks
 // move, which is what waiting looks like, is played fast and not in full.
 const (
-	perChar    = 9 * time.Millisecond
+	perChar    = 7 * time.Millisecond
 	shortest   = 350 * time.Millisecond
-	longest    = 2 * time.Second
-	afterPart  = 1500 * time.Millisecond
+	longest    = 1500 * time.Millisecond
+	afterPart  = 1200 * time.Millisecond
 	atTheEnd   = 4 * time.Second
-	tick       = 120 * time.Millisecond
+	tick       = 100 * time.Millisecond
 	ticksInRun = 12
 )
 
@@ -96,12 +96,12 @@ func shoot(r *Recording) ([]shot, error) {
 	return out, nil
 }
 
-// news counts the characters that differ, but for clocks.
+// news counts the characters that are new, but for clocks.
 func news(before, now screen) int {
 	n := 0
 	for y, row := range now {
 		for x, c := range row {
-			if was := before[y][x]; c != was && c.look != faint && was.look != faint {
+			if was := before[y][x]; c != was && c.char != blank.char && c.look != faint && was.look != faint {
 				n++
 			}
 		}
