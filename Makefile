@@ -13,7 +13,7 @@ VERSION = $(shell git describe --tags --always --dirty 2>/dev/null || echo unkno
 
 .PHONY: help
 help: ## print this
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
 
 .PHONY: build
 build: ## static programs in bin/
@@ -54,6 +54,15 @@ test: verify lint cluster-bin ## everything that CI runs
 	@rm -f $(MEASURES)
 	$(STAGE) "test test/cluster" sh -c 'cd test/cluster && FLEETWRIGHT_CLUSTER_MEASURES=$(MEASURES) $(GO) test -count=1 -p 1 -timeout 20m ./...'
 	@cat $(MEASURES) && rm -f $(MEASURES)
+
+.PHONY: demo
+demo: ## a fleet's life on a control plane of this machine, in four minutes; QUICK=1: in one; KEEP=1: it stays until Ctrl-C
+	@cd test/cluster && $(GO) run ./cmd/demo $(if $(QUICK),--quick) $(if $(KEEP),--keep)
+
+.PHONY: demo-recording
+demo-recording: ## docs/demo.svg: a demo that really ran
+	cd test/cluster && recording=$$(mktemp) && trap 'rm -f "$$recording"' EXIT && \
+		$(GO) run ./cmd/demo --record "$$recording" && $(GO) run ./cmd/demo-svg "$$recording" ../../docs/demo.svg
 
 .PHONY: bench
 bench: ## what the command costs, beside helm and kustomize

@@ -98,9 +98,10 @@ func run(args []string, stdout *os.File, stderr io.Writer) int {
 // open makes a screen of a terminal, or of whatever the output is.
 func open(stdout *os.File, record string) (*demo.Screen, error) {
 	fd := int(stdout.Fd())
+	colored := os.Getenv("NO_COLOR") == ""
 	screen := &demo.Screen{Out: stdout}
 	if term.IsTerminal(fd) && os.Getenv("TERM") != "dumb" {
-		screen.Color = os.Getenv("NO_COLOR") == ""
+		screen.Color = colored
 		screen.Size = func() (int, int) {
 			columns, rows, err := term.GetSize(fd)
 			if err != nil {
@@ -122,7 +123,7 @@ func open(stdout *os.File, record string) (*demo.Screen, error) {
 	}
 	screen.Out = io.MultiWriter(stdout, recorder)
 	screen.Chapter = recorder.Mark
-	screen.Color = true
+	screen.Color = colored
 	screen.Size = func() (int, int) { return columns, rows }
 	return screen, nil
 }

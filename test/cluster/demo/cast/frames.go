@@ -73,7 +73,7 @@ func frames(r *Recording) ([]frame, error) {
 // shoot takes a shot of each screen that differs from the one before.
 func shoot(r *Recording) ([]shot, error) {
 	t := newTerminal(r.Columns, r.Rows)
-	before := t.screen
+	before := slices.Clone(t.screen)
 	var out []shot
 	for i, e := range r.Events {
 		if e.Mark {

@@ -5,6 +5,7 @@ package cast
 import (
 	"bytes"
 	"encoding/xml"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -39,7 +40,10 @@ func SVG(r *Recording, title string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &picture{rows: map[string]int{}, width: float64(r.Columns)*charWidth + 2*margin, height: r.Rows*lineHeight + bar + margin}
+	if len(film) == 0 {
+		return nil, errors.New("nothing was shown")
+	}
+	p := &picture{rows: map[string]int{}, width: int(float64(r.Columns)*charWidth) + 2*margin, height: r.Rows*lineHeight + bar + margin}
 	var scenes bytes.Buffer
 	for i, f := range film {
 		p.scene(&scenes, i, f.screen)
@@ -48,27 +52,26 @@ func SVG(r *Recording, title string) ([]byte, error) {
 	p.head(&out, title)
 	p.style(&out, film)
 	fmt.Fprintf(&out, "<defs>\n%s</defs>\n", p.defs.Bytes())
-	fmt.Fprintf(&out, "<rect class=\"w\" x=\".5\" y=\".5\" width=\"%.0f\" height=\"%d\" rx=\"10\"/>\n", p.width-1, p.height-1)
+	fmt.Fprintf(&out, "<rect class=\"w\" x=\".5\" y=\".5\" width=\"%d\" height=\"%d\" rx=\"10\"/>\n", p.width-1, p.height-1)
 	for i, color := range []string{"#ff6159", "#ffbd2e", "#28c941"} {
 		fmt.Fprintf(&out, "<circle cx=\"%d\" cy=\"19\" r=\"6\" fill=\"%s\"/>\n", 22+20*i, color)
 	}
-	fmt.Fprintf(&out, "<text class=\"d\" x=\"%.0f\" y=\"23\" text-anchor=\"middle\">%s</text>\n", p.width/2, escape(title))
-	fmt.Fprintf(&out, "<svg x=\"0\" y=\"%d\" width=\"%.0f\" height=\"%d\"><g class=\"f\">\n%s</g></svg>\n", bar, p.width, r.Rows*lineHeight+4, scenes.Bytes())
-	fmt.Fprintf(&out, "<rect class=\"p\" x=\"10\" y=\"%d\" width=\"%.0f\" height=\"2\" rx=\"1\"/>\n</svg>\n", p.height-8, p.width-20)
+	fmt.Fprintf(&out, "<text class=\"d\" x=\"%d\" y=\"23\" text-anchor=\"middle\">%s</text>\n", p.width/2, escape(title))
+	fmt.Fprintf(&out, "<svg x=\"0\" y=\"%d\" width=\"%d\" height=\"%d\"><g class=\"f\">\n%s</g></svg>\n", bar, p.width, r.Rows*lineHeight+4, scenes.Bytes())
+	fmt.Fprintf(&out, "<rect class=\"p\" x=\"10\" y=\"%d\" width=\"%d\" height=\"2\" rx=\"1\"/>\n</svg>\n", p.height-8, p.width-20)
 	return out.Bytes(), nil
 }
 
 // picture is one that is drawn. A row that is seen in several frames is drawn once.
 type picture struct {
-	width  float64
-	height int
-	rows   map[string]int // by what they are drawn as
-	defs   bytes.Buffer
+	width, height int
+	rows          map[string]int // by what they are drawn as
+	defs          bytes.Buffer
 }
 
 func (p *picture) head(out io.Writer, title string) {
 	fmt.Fprintf(out, "<!-- SPDX-License-Identifier: Apache-2.0 -->\n"+
-		"<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %.0f %d\" width=\"%.0f\" role=\"img\">\n<title>%s</title>\n",
+		"<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" role=\"img\">\n<title>%s</title>\n",
 		p.width, p.height, p.width, escape(title))
 }
 
@@ -88,10 +91,10 @@ func (p *picture) style(out io.Writer, film []frame) {
 		fmt.Fprintf(out, ".%s{%s}\n", c.class, c.css)
 	}
 	seconds := total.Seconds()
-	fmt.Fprintf(out, ".f{transform:translateX(%.0fpx);animation:f %.2fs steps(1,end) infinite}\n", -p.width*float64(fullest), seconds)
+	fmt.Fprintf(out, ".f{transform:translateX(%dpx);animation:f %.2fs steps(1,end) infinite}\n", -p.width*fullest, seconds)
 	fmt.Fprintf(out, ".p{transform-origin:10px 0;animation:p %.2fs linear infinite}\n@keyframes p{from{transform:scaleX(0)}}\n@keyframes f{\n", seconds)
 	for i, f := range film {
-		fmt.Fprintf(out, "%.3f%%{transform:translateX(%.0fpx)}\n", 100*at.Seconds()/seconds, -p.width*float64(i))
+		fmt.Fprintf(out, "%.3f%%{transform:translateX(%dpx)}\n", 100*at.Seconds()/seconds, -p.width*i)
 		at += f.hold
 	}
 	fmt.Fprint(out, "}\n@media(prefers-reduced-motion:reduce){.f,.p{animation:none}}\n</style>\n")
@@ -99,7 +102,7 @@ func (p *picture) style(out io.Writer, film []frame) {
 
 // scene draws a frame at its place.
 func (p *picture) scene(out io.Writer, place int, s screen) {
-	fmt.Fprintf(out, "<g transform=\"translate(%.0f)\">", p.width*float64(place))
+	fmt.Fprintf(out, "<g transform=\"translate(%d)\">", p.width*place)
 	for y, row := range s {
 		if drawn := draw(row); drawn != "" {
 			fmt.Fprintf(out, "<use href=\"#r%d\" y=\"%d\"/>", p.row(drawn), y*lineHeight)
