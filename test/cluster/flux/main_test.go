@@ -27,6 +27,7 @@ var behaviours = map[string]func(*testing.T, *flux){
 	"a removed fleet is pruned with its disks":    prunedFleet,
 	"a protected fleet is not pruned":             protectedFleet,
 	"a suspended Kustomization leaves its fleets": suspendedKustomization,
+	"a refused change holds up the others":        refusedChange,
 	"a variable of a fleet is not substituted":    substitution,
 	"an artifact of a registry is applied":        registry,
 }

@@ -3,10 +3,12 @@
 package flux_test
 
 import (
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/fleetwright/fleetwright/test/cluster"
 )
@@ -64,14 +66,26 @@ func protectedFleet(t *testing.T, f *flux) {
 
 func suspendedKustomization(t *testing.T, f *flux) {
 	tm := f.newSmallTeam(t)
-	before := tm.versions(t)
-	objects := tm.inventory(t)
+	before, objects := tm.versions(t), tm.inventory(t)
 	tm.mustRun(`kubectl -n flux-system patch kustomization fleets --type merge -p '{"spec": {"suspend": true}}'`)
 	tm.mustRun("kubectl -n flux-system delete kustomization fleets")
-	cluster.Wait(t, "the Kustomization to be gone", tm.Gone(tm.empty()))
+	tm.requireLeft(before, objects)
+
+	// Another one takes them over, without a change. This one leaves them too.
+	tm.edit(fleetsFile, "prune: true", "prune: true\n  deletionPolicy: Orphan")
+	tm.kubectl(t, "apply", "--server-side", "-f", filepath.Join(tm.dir, fleetsFile))
+	tm.wait(t, "the fleets again", ready, func(*unstructured.Unstructured) bool { return true })
+	tm.mustRun("kubectl -n flux-system delete kustomization fleets")
+	tm.requireLeft(before, objects)
+}
+
+// requireLeft checks that the Kustomization is gone and what it applied is not.
+func (tm *team) requireLeft(versions map[string]string, objects []*unstructured.Unstructured) {
+	tm.t.Helper()
+	cluster.Wait(tm.t, "the Kustomization to be gone", tm.Gone(tm.empty()))
 	for _, object := range objects {
 		now := object.DeepCopy()
-		require.NoError(t, tm.Client.Get(t.Context(), key(object), now))
-		require.Equal(t, before[name(now)], version(now))
+		require.NoError(tm.t, tm.Client.Get(tm.t.Context(), key(object), now))
+		require.Equal(tm.t, versions[name(object)], version(now))
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/fleetwright/fleetwright/test/cluster"
 )
@@ -62,4 +63,22 @@ func drift(t *testing.T, f *flux) {
 	pod := tm.w.Pod("my-fleet-2")
 	tm.commit(ready)
 	require.NotEqual(t, pod.UID, tm.w.Pod("my-fleet-2").UID)
+}
+
+func refusedChange(t *testing.T, f *flux) {
+	tm := f.newTeam(t)
+	before := tm.versions(t)
+	tm.edit(fleetFile, "storageClassName: ebs-delete", "storageClassName: ebs-delete\n    size: 20Gi")
+	tm.edit(sessionsFile, "replicas: 3", "replicas: 4")
+	tm.commit(failed("ReconciliationFailed", "StatefulSet/"+tm.w.Namespace+"/my-fleet dry-run failed", "updates to statefulset spec"))
+	require.Equal(t, before, tm.versions(t))
+
+	// What Flux changes after the rendering is refused too.
+	tm.edit(fleetFile, "\n    size: 20Gi", "")
+	tm.edit(sessionsFile, "replicas: 4", "replicas: 3")
+	tm.commit(ready)
+	tm.patch(t, `{"spec": {"images": [{"name": "ghcr.io/ewhauser/celld", "newName": "registry.example.com/celld"}]}}`)
+	tm.wait(t, "another image", failed("ReconciliationFailed", "change spec.runtimeImage of the fleet in Git"),
+		func(*unstructured.Unstructured) bool { return true })
+	require.Equal(t, before, tm.versions(t))
 }
