@@ -174,8 +174,11 @@ func Ambiguous(s string) bool {
 	}
 	switch c := s[0]; {
 	case c >= '0' && c <= '9', c == '-', c == '+', c == '.':
-		if strings.Count(s, "-") > maxDashes {
+		switch dots := strings.Count(s, "."); {
+		case strings.Count(s, "-") > maxDashes, dots > 1 && !strings.Contains(s, "-"):
 			return false
+		case strings.Trim(s, "0123456789") == "": // most of them: the rest is for the matcher
+			return true
 		}
 		// Some readers drop underscores wherever they stand before they look at a number.
 		return numberLike().MatchString(s) ||
@@ -187,7 +190,8 @@ func Ambiguous(s string) bool {
 	}
 }
 
-// maxDashes is how many dashes a number or a time can have: a date two, a zone behind it one. A UUID has four.
+// maxDashes is how many dashes a number or a time can have: a date two, a zone behind it one. A UUID has four. Dots have
+// numbers at most one, but a time may end in anything.
 const maxDashes = 3
 
 var words = map[string]bool{
@@ -197,7 +201,7 @@ var words = map[string]bool{
 
 // numberLike matches what YAML 1.1 or 1.2, or a common reader of either, takes for a number or a time.
 var numberLike = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(?:[-+]?(?:0[bB][01_]+|0[oO]?[0-7_]+|0[xX][0-9a-fA-F_]+|` +
+	return regexp.MustCompile(`^(?:[-+]?(?:0[bB][-+]?[01_]+|0[oO][-+]?[0-7_]+|0[0-7_]+|0[xX][0-9a-fA-F_]+|` +
 		`[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?|` +
 		`(?:[0-9][0-9_]*(?:\.[0-9_]*)?|\.[0-9_]+)(?:[eE][-+]?[0-9_]+)?|` +
 		`\.(?:inf|Inf|INF))|\.(?:nan|NaN|NAN)|` +
