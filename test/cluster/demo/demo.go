@@ -102,21 +102,32 @@ func (d *demo) pause() {
 	}
 }
 
-// until shows the fleet until something is true of it; nil is a fleet that is gone.
+// until shows the fleet until something is true of it, and leaves it on the
+// screen; nil is a fleet that is gone.
 func (d *demo) until(truth string, holds func(*v1alpha1.PersistentFleet) bool) {
 	d.tb.Helper()
-	d.watch(truth, d.look, func(v view) bool { return holds(v.fleet) })
+	v, passed := d.watch(truth, d.look, func(v view) bool { return holds(v.fleet) })
+	d.screen.live(append(v.table(d.screen.width(), time.Now()), came(truth, passed))...)
+	d.screen.settle()
 }
 
-// during shows something until work is done, which makes something true.
-func (d *demo) during(truth string, look func() view, work func()) {
+// during shows the fleet until work is done, which makes something true.
+func (d *demo) during(truth string, work func()) {
+	d.tb.Helper()
+	d.screen.say(came(truth, d.wait(truth, d.look, work)))
+}
+
+// wait shows what it waits for, and what a look shows, while work is done, and
+// clears the screen of it.
+func (d *demo) wait(truth string, look func() view, work func()) time.Duration {
 	d.tb.Helper()
 	done := make(chan struct{})
+	defer func() { <-done }() // an interrupt ends work too, and then there is something to clean up
 	go func() {
 		defer close(done) // work may end its goroutine
 		work()
 	}()
-	d.watch(truth, look, func(view) bool {
+	_, passed := d.watch(truth, look, func(view) bool {
 		select {
 		case <-done:
 			return true
@@ -124,14 +135,16 @@ func (d *demo) during(truth string, look func() view, work func()) {
 			return false
 		}
 	})
-	if d.tb.Failed() {
+	d.screen.clear()
+	if d.tb.Failed() || d.tb.Context().Err() != nil {
 		d.tb.FailNow()
 	}
+	return passed
 }
 
-// watch draws what a look shows until it has ended. Without a look only the
-// time is shown, once there is some, and nothing of it remains.
-func (d *demo) watch(truth string, look func() view, ended func(view) bool) {
+// watch draws what a look shows until it has ended, and returns the last look
+// and how long that took. Waits without a look show when they last.
+func (d *demo) watch(truth string, look func() view, ended func(view) bool) (view, time.Duration) {
 	d.tb.Helper()
 	started := time.Now()
 	tick := time.NewTicker(100 * time.Millisecond)
@@ -144,18 +157,12 @@ func (d *demo) watch(truth string, look func() view, ended func(view) bool) {
 		over := ended(v)
 		now := time.Now()
 		passed := now.Sub(started).Truncate(time.Second)
-		switch waits := (line{{"⋯ waiting until " + truth, cyan}, {"  " + passed.String(), clock}}); {
-		case look == nil && over:
-			d.screen.clear()
-			return
-		case look == nil && passed > 0:
-			d.screen.live(waits)
-		case over:
-			d.screen.live(append(v.table(d.screen.width(), now), line{{"✓ " + truth, green}, {"  after " + passed.String(), clock}})...)
-			d.screen.settle()
-			return
-		case look != nil:
-			d.screen.live(append(v.table(d.screen.width(), now), waits)...)
+		if over {
+			return v, passed
+		}
+		if look != nil || passed > 0 {
+			d.screen.live(append(v.table(d.screen.width(), now),
+				line{{"⋯ waiting until " + truth, cyan}, {"  " + passed.String(), clock}})...)
 		}
 		if d.patience > 0 && passed > d.patience {
 			d.tb.Fatalf("waited %s until %s", d.patience, truth)
@@ -166,6 +173,11 @@ func (d *demo) watch(truth string, look func() view, ended func(view) bool) {
 		case <-tick.C:
 		}
 	}
+}
+
+// came is the line under what was waited for.
+func came(truth string, passed time.Duration) line {
+	return line{{"✓ " + truth, green}, {"  after " + passed.String(), clock}}
 }
 
 // look reads the fleet and what the healer did in this step.

@@ -52,8 +52,8 @@ func TestWhatIsSaidStaysBelowWhatWasLive(t *testing.T) {
 
 func TestALineThatIsTooWideIsCutAndNeverTakesTwoRows(t *testing.T) {
 	s, sent := terminal(8, 24)
-	s.live(line{{"four", plain}, {"five", plain}}, line{{"four", plain}, {"fives", plain}}, line{{"four", red}, {"five+six", plain}})
-	require.Equal(t, "fourfive\x1b[K\nfourfiv…\x1b[K\nfourfiv…\x1b[K\n\x1b[J", sent())
+	s.live(line{{"four", plain}, {"five", plain}}, line{{"four", plain}, {"sixes", plain}}, line{{"nine", red}, {"five+six", plain}})
+	require.Equal(t, "fourfive\x1b[K\nfoursix…\x1b[K\nninefiv…\x1b[K\n\x1b[J", sent())
 }
 
 func TestATableThatIsTooHighLosesItsTop(t *testing.T) {

@@ -66,7 +66,7 @@ func (d *demo) execute(script string, refused bool) {
 	cmd.Dir, cmd.Env, cmd.WaitDelay = d.shell.dir, d.shell.env, time.Second
 	var said []byte
 	var err error
-	d.during("the command ends", nil, func() { said, err = cmd.CombinedOutput() })
+	d.wait("the command ends", nil, func() { said, err = cmd.CombinedOutput() })
 	look := plain
 	if refused {
 		look = red

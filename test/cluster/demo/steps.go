@@ -33,7 +33,7 @@ var steps = []step{
 
 func (d *demo) start() {
 	d.note("etcd, kube-apiserver, kube-controller-manager and kube-scheduler are real; kubelets and disks are played.")
-	d.during("there are a control plane and three zones with two nodes each", nil, func() {
+	d.wait("there are a control plane and three zones with two nodes each", nil, func() {
 		d.cluster = d.Start(d.tb)
 		d.world = playground.Start(d.tb, d.cluster)
 		d.shell = newShell(d.tb, d.cluster)
@@ -56,6 +56,7 @@ func (d *demo) apply() {
 
 func (d *demo) edit() {
 	d.refused("kubectl -n fleets scale statefulset my-fleet --replicas=1")
+	d.screen.say(line{})
 	d.refused("kubectl -n fleets set image statefulset/my-fleet celld=celld:latest")
 }
 
@@ -79,7 +80,7 @@ func (d *demo) loseNode() {
 	lost := d.member(1)
 	before := d.claim(lost.Name)
 	d.note(fmt.Sprintf("The machine of %s, node %s, loses power. Its zone has another.", lost.Name, lost.Node))
-	d.during("Kubernetes gives the node up", d.look, func() { d.world.SilenceNode(lost.Node) })
+	d.during("Kubernetes gives the node up", func() { d.world.SilenceNode(lost.Node) })
 	if d.Quick {
 		d.note("Left alone, the healer would remove the Pod by force in two and a half minutes. Who knows that the node is off can say so:")
 		d.run(fmt.Sprintf("kubectl taint node %s node.kubernetes.io/out-of-service=nodeshutdown:NoExecute", lost.Node))

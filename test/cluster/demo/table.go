@@ -31,12 +31,14 @@ func (v view) table(width int, now time.Time) []line {
 	status := v.fleet.Status
 	out := append([]line{{}}, v.summary(width)...)
 	out = append(out, line{})
-	rows := []line{cells(bold, "NAME", "ZONE", "NODE", "DISK", "STATE", "SINCE", "MESSAGE")}
-	for _, m := range status.Members {
-		rows = append(rows, member(m, now))
+	if len(status.Members) > 0 {
+		rows := []line{cells(bold, "NAME", "ZONE", "NODE", "DISK", "STATE", "SINCE", "MESSAGE")}
+		for _, m := range status.Members {
+			rows = append(rows, member(m, now))
+		}
+		align(rows)
+		out = append(append(out, rows...), line{})
 	}
-	align(rows)
-	out = append(append(out, rows...), line{})
 	for i := range v.events {
 		out = append(out, event(&v.events[i], width)...)
 	}
@@ -147,10 +149,12 @@ func cells(s style, values ...string) line {
 	return row
 }
 
+// columns are at least so wide that they stay where they are while members change.
+var columns = []int{0, 0, 16, len(v1alpha1.DiskTerminating), len(v1alpha1.MemberTerminating), 5}
+
 // align pads the cells of rows to columns.
 func align(rows []line) {
-	for i := range rows[0][:len(rows[0])-1] {
-		wide := 0
+	for i, wide := range columns {
 		for _, row := range rows {
 			wide = max(wide, utf8.RuneCountInString(row[i].text))
 		}

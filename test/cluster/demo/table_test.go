@@ -50,10 +50,10 @@ func TestTableShowsTheFleetItsMembersAndWhatTheHealerDid(t *testing.T) {
 my-fleet  1 of 3 ready  Provisioning  ReplacingMember
 replacing my-fleet-1 on a fresh disk
 
-NAME        ZONE  NODE  DISK   STATE     SINCE  MESSAGE
-my-fleet-0  a     a-1   Kept   Ready     90m
-my-fleet-1  b           Lost   Missing
-my-fleet-2  c     c-1   Fresh  Starting  2s     its image is pulled
+NAME        ZONE  NODE              DISK         STATE        SINCE  MESSAGE
+my-fleet-0  a     a-1               Kept         Ready        90m
+my-fleet-1  b                       Lost         Missing
+my-fleet-2  c     c-1               Fresh        Starting     2s     its image is pulled
 
 Scaled  adding my-fleet-2
 MemberDiskLost  the volume of claim data-my-fleet-1 is gone
@@ -64,8 +64,8 @@ MemberDiskLost  the volume of claim data-my-fleet-1 is gone
 func TestTableColoursWhatIsWellAndWhatIsNot(t *testing.T) {
 	all := shown(degraded().table(0, noon), true)
 	for _, want := range []string{
-		"\x1b[1mmy-fleet  \x1b[0m", "\x1b[33mProvisioning\x1b[0m", "\x1b[32mReady     \x1b[0m", "\x1b[31mMissing   \x1b[0m",
-		"\x1b[33mStarting  \x1b[0m", "\x1b[31mLost   \x1b[0m", "\x1b[2m90m    \x1b[0m", "\x1b[33mMemberDiskLost  \x1b[0m",
+		"\x1b[1mmy-fleet  \x1b[0m", "\x1b[33mProvisioning\x1b[0m", "\x1b[32mReady        \x1b[0m", "\x1b[31mMissing      \x1b[0m",
+		"\x1b[33mStarting     \x1b[0m", "\x1b[31mLost         \x1b[0m", "\x1b[2m90m    \x1b[0m", "\x1b[33mMemberDiskLost  \x1b[0m",
 	} {
 		require.Contains(t, all, want)
 	}
@@ -73,20 +73,18 @@ func TestTableColoursWhatIsWellAndWhatIsNot(t *testing.T) {
 
 func TestTableWrapsMessagesAndLeavesOutWhatIsTooMuch(t *testing.T) {
 	v := degraded()
-	v.fleet.Status.Conditions[0].Message = strings.Repeat("word ", 30)
-	v.events[1].Note = strings.Repeat("note ", 30)
+	v.fleet.Status.Conditions[0].Message = strings.Repeat("this that ", 15)
+	v.events[1].Note = strings.Repeat("here some ", 15)
 	v.fleet.Status.Members = nil
 	require.Equal(t, `
 my-fleet  1 of 3 ready  Provisioning  ReplacingMember
-word word word word word word word word
-word word word word word word word word
-word word word word word word word word…
-
-NAME  ZONE  NODE  DISK  STATE  SINCE  MESSAGE
+this that this that this that this that
+this that this that this that this that
+this that this that this that this that…
 
 Scaled  adding my-fleet-2
-MemberDiskLost  note note note note note
-                note note note note note…
+MemberDiskLost  here some here some here
+                some here some here some…
 
 `, shown(v.table(41, noon), false))
 }

@@ -48,7 +48,7 @@ const (
 )
 
 // columns and rows of a recording.
-const columns, rows = 100, 30
+const columns, rows = 100, 28
 
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 
@@ -139,5 +139,17 @@ func show(ctx context.Context, screen *demo.Screen, options demo.Options, stderr
 			return err
 		}
 	}
-	return standin.Run(ctx, "demo", stderr, func(tb testing.TB) { demo.Run(tb, screen, options) })
+	// Whatever it makes is in one place, which only a failure leaves behind.
+	dir, err := os.MkdirTemp("", "fleetwright-demo-")
+	if err != nil {
+		return err
+	}
+	if err := os.Setenv("TMPDIR", dir); err != nil {
+		return err
+	}
+	err = standin.Run(ctx, "demo", stderr, func(tb testing.TB) { demo.Run(tb, screen, options) })
+	if err == nil || errors.Is(err, context.Canceled) {
+		_ = os.RemoveAll(dir)
+	}
+	return err
 }

@@ -57,7 +57,8 @@ func SVG(r *Recording, title string) ([]byte, error) {
 		fmt.Fprintf(&out, "<circle cx=\"%d\" cy=\"19\" r=\"6\" fill=\"%s\"/>\n", 22+20*i, color)
 	}
 	fmt.Fprintf(&out, "<text class=\"d\" x=\"%d\" y=\"23\" text-anchor=\"middle\">%s</text>\n", p.width/2, escape(title))
-	fmt.Fprintf(&out, "<svg x=\"0\" y=\"%d\" width=\"%d\" height=\"%d\"><g class=\"f\">\n%s</g></svg>\n", bar, p.width, r.Rows*lineHeight+4, scenes.Bytes())
+	fmt.Fprintf(&out, "<svg x=\"0\" y=\"%d\" width=\"%d\" height=\"%d\"><g class=\"f\">\n%s</g></svg>\n",
+		bar, p.width, r.Rows*lineHeight+4, scenes.Bytes())
 	fmt.Fprintf(&out, "<rect class=\"p\" x=\"10\" y=\"%d\" width=\"%d\" height=\"2\" rx=\"1\"/>\n</svg>\n", p.height-8, p.width-20)
 	return out.Bytes(), nil
 }
