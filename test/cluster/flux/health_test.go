@@ -85,6 +85,8 @@ func blocked(t *testing.T, f *flux) {
 	tm.commit(failed("HealthCheckFailed", "PersistentFleet/"+tm.w.Namespace+"/my-fleet status: 'Failed'"))
 	said := tm.mustRun("kubectl -n flux-system get kustomization fleets")
 	require.Contains(t, said, "stalled resources")
+	said = tm.mustRun(`kubectl get pfleet my-fleet -n fleets -o jsonpath='{.status.conditions[?(@.type=="Ready")].message}'`)
+	require.Contains(t, said, "data-my-fleet-3")
 	requireByItself(t, status.FailedStatus, tm.fleet())
 
 	tm.edit(fleetFile, "replicas: 4", "replicas: 3")

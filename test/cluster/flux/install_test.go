@@ -79,4 +79,4 @@ func release(t *testing.T) string {
 	return dir
 }
 
-func (f *flux) named(name string) *kustomization { return &kustomization{c: f.Cluster, name: name} }
+func (f *flux) named(name string) *kustomization { return &kustomization{f: f, name: name} }

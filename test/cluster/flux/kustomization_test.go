@@ -35,7 +35,7 @@ func failed(reason string, says ...string) verdict {
 
 // kustomization is one of Flux.
 type kustomization struct {
-	c    *cluster.Cluster
+	f    *flux
 	name string
 }
 
@@ -69,22 +69,17 @@ func (k *kustomization) sync(t *testing.T, want verdict) {
 func (k *kustomization) wait(t *testing.T, what string, want verdict, done func(*unstructured.Unstructured) bool) {
 	t.Helper()
 	object := k.empty()
-	cluster.WaitWithin(t, patience, fmt.Sprintf("Kustomization %s to be done with %s: %v", k.name, what, want), k.c.Object(object, func() (bool, string) {
+	cluster.WaitWithin(t, patience, fmt.Sprintf("Kustomization %s to be done with %s: %v", k.name, what, want), k.f.Object(object, func() (bool, string) {
 		is := verdictOf(object)
 		return done(object) && want.agrees(is), fmt.Sprint(is)
 	}))
 	if want.status == "False" {
-		t.Log(verdictOf(object).says[0])
+		k.f.page.saw(verdictOf(object).says[0])
 	}
 }
 
 func (v verdict) agrees(is verdict) bool {
-	for _, part := range v.says {
-		if !strings.Contains(is.says[0], part) {
-			return false
-		}
-	}
-	return v.status == is.status && v.reason == is.reason
+	return v.status == is.status && v.reason == is.reason && containsAll(is.says[0], v.says)
 }
 
 func verdictOf(object *unstructured.Unstructured) verdict {
@@ -99,7 +94,7 @@ func verdictOf(object *unstructured.Unstructured) verdict {
 
 func (k *kustomization) patch(t *testing.T, patch string) {
 	t.Helper()
-	require.NoError(t, k.c.Client.Patch(t.Context(), k.empty(), client.RawPatch(types.MergePatchType, []byte(patch))))
+	require.NoError(t, k.f.Client.Patch(t.Context(), k.empty(), client.RawPatch(types.MergePatchType, []byte(patch))))
 }
 
 // forget deletes it and leaves what it applied.
@@ -108,10 +103,10 @@ func (k *kustomization) forget(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), cluster.Patience)
 	defer cancel()
 	patch := client.RawPatch(types.MergePatchType, []byte(`{"spec": {"suspend": true}}`))
-	if err := k.c.Client.Patch(ctx, k.empty(), patch); client.IgnoreNotFound(err) != nil {
+	if err := k.f.Client.Patch(ctx, k.empty(), patch); client.IgnoreNotFound(err) != nil {
 		t.Error(err)
 	}
-	if err := k.c.Client.Delete(ctx, k.empty()); client.IgnoreNotFound(err) != nil {
+	if err := k.f.Client.Delete(ctx, k.empty()); client.IgnoreNotFound(err) != nil {
 		t.Error(err)
 	}
 }
@@ -120,7 +115,7 @@ func (k *kustomization) forget(t *testing.T) {
 func (k *kustomization) inventory(t *testing.T) []*unstructured.Unstructured {
 	t.Helper()
 	object := k.empty()
-	require.NoError(t, k.c.Client.Get(t.Context(), client.ObjectKeyFromObject(object), object))
+	require.NoError(t, k.f.Client.Get(t.Context(), client.ObjectKeyFromObject(object), object))
 	entries, _, err := unstructured.NestedSlice(object.Object, "status", "inventory", "entries")
 	require.NoError(t, err)
 	require.NotEmpty(t, entries)
@@ -133,7 +128,7 @@ func (k *kustomization) inventory(t *testing.T) []*unstructured.Unstructured {
 		object.SetKind(id[3])
 		object.SetNamespace(id[0])
 		object.SetName(id[1])
-		require.NoError(t, k.c.Client.Get(t.Context(), client.ObjectKeyFromObject(object), object))
+		require.NoError(t, k.f.Client.Get(t.Context(), client.ObjectKeyFromObject(object), object))
 		objects = append(objects, object)
 	}
 	return objects

@@ -71,12 +71,14 @@ func TestHealthOfEveryStatus(t *testing.T) {
 	}
 }
 
+const noStatus = "no such attribute"
+
 // A fleet that no healer has seen yet: by itself, Flux would not wait for it.
 func TestHealthOfNoStatus(t *testing.T) {
 	fleet := fleetWith(t, "PersistentFleet", "")
 	requireByItself(t, status.CurrentStatus, fleet)
 	_, err := evaluators(t)["PersistentFleet"].Evaluate(t.Context(), fleet)
-	require.ErrorContains(t, err, "no such attribute") // Unknown, which Flux waits to end
+	require.ErrorContains(t, err, noStatus) // Unknown to Flux, which waits for better
 }
 
 func fleetWith(t *testing.T, kind, status string) *unstructured.Unstructured {

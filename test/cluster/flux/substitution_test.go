@@ -9,12 +9,15 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
+const variables = "  postBuild:\n    substitute:\n      CLUSTER: production\n"
+
 func substitution(t *testing.T, f *flux) {
 	tm := f.team(t)
 	tm.remove(sessionsFile)
 	tm.spec(fleetFile, `env: [{name: CELLD_LOG, value: "${CLUSTER}=debug"}]`)
 	tm.addSettings("${CLUSTER}")
-	tm.edit(fleetsFile, "  prune: true\n", "  prune: true\n  postBuild:\n    substitute:\n      CLUSTER: production\n")
+	tm.edit(fleetsFile, "  prune: true\n", "  prune: true\n"+variables)
+	require.Contains(t, tm.page.all, variables)
 	tm.follow(fleetsFile)
 	said, err := tm.shell(t, tm.dir, "fleetwright render fleets/production -o rendered/production")
 	require.NoError(t, err)

@@ -3,6 +3,7 @@
 package flux_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -47,11 +48,19 @@ func drift(t *testing.T, f *flux) {
 	tm.w.Get(lost)
 	tm.w.Delete(lost)
 	tm.kubectl(t, "patch", "pfleet", "my-fleet", "-n", tm.w.Namespace, "--type=merge", "-p", `{"spec": {"cells": {"idleEvictSeconds": 7}}}`)
-	said, err := tm.run("kubectl rollout restart statefulset my-fleet -n fleets")
-	require.Error(t, err)
-	require.Contains(t, said, "spec.maintenance.restartToken")
+	for args, remedy := range map[string]string{
+		"rollout restart statefulset my-fleet":            "spec.maintenance.restartToken",
+		"scale statefulset my-fleet --replicas 2":         "spec.replicas",
+		"set image statefulset my-fleet celld=celld:edge": "spec.runtimeImage",
+	} {
+		_, stderr, err := f.Kubectl(t, nil, append(strings.Fields(args), "-n", tm.w.Namespace)...)
+		require.Error(t, err)
+		require.Contains(t, stderr, remedy)
+	}
 
-	said = tm.mustRun(`kubectl -n flux-system annotate --overwrite kustomization fleets reconcile.fluxcd.io/requestedAt="$(date +%s)"`)
+	tm.mustRun(`kubectl -n flux-system patch kustomization fleets --type merge -p '{"spec": {"suspend": true}}'`)
+	tm.mustRun(`kubectl -n flux-system patch kustomization fleets --type merge -p '{"spec": {"suspend": false}}'`)
+	said := tm.mustRun(`kubectl -n flux-system annotate --overwrite kustomization fleets reconcile.fluxcd.io/requestedAt="$(date +%s)"`)
 	require.Contains(t, said, "annotated")
 	tm.sync(t, ready)
 	repaired := &corev1.Service{ObjectMeta: tm.meta("my-fleet-peers")}

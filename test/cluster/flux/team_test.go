@@ -37,7 +37,7 @@ type team struct {
 func (f *flux) team(t *testing.T) *team {
 	t.Helper()
 	w := f.World(t)
-	tm := &team{flux: f, t: t, w: w, dir: copyExample(t), kustomization: &kustomization{c: f.Cluster, name: w.Namespace}}
+	tm := &team{flux: f, t: t, w: w, dir: copyExample(t), kustomization: &kustomization{f: f, name: w.Namespace}}
 	for _, file := range []string{fleetFile, sessionsFile} {
 		tm.edit(file, "namespace: fleets", "namespace: "+w.Namespace)
 		tm.edit(file, "s3://my-", "s3://"+w.Namespace+"-my-")
@@ -54,7 +54,7 @@ func (f *flux) team(t *testing.T) *team {
 func (tm *team) follow(file string) {
 	tm.t.Helper()
 	tm.edit(file, "name: fleets", "name: "+tm.name)
-	tm.edit(file, "retryInterval: 1m", "retryInterval: 1s")
+	tm.edit(file, "retryInterval: 1m", "retryInterval: 2s")
 	tm.kubectl(tm.t, "apply", "--server-side", "-f", filepath.Join(tm.dir, file))
 	tm.t.Cleanup(func() { tm.forget(tm.t) })
 }
@@ -93,8 +93,10 @@ func (tm *team) remove(file string) {
 // render runs the command of the page.
 func (tm *team) render() {
 	tm.t.Helper()
-	said, err := tm.shell(tm.t, tm.dir, tm.page.line(tm.t, "fleetwright render fleets/production -o rendered/production"))
-	require.NoError(tm.t, err, said)
+	for _, line := range []string{"fleetwright validate fleets/production", "fleetwright render fleets/production -o rendered/production"} {
+		said, err := tm.shell(tm.t, tm.dir, tm.page.line(tm.t, line))
+		require.NoError(tm.t, err, said)
+	}
 }
 
 // commit renders the fleets and publishes the repository, and waits for what
