@@ -60,7 +60,7 @@ var (
 )
 
 // Sets are all of them, in the order in which they are built.
-var Sets = []Set{ControlPlane}
+var Sets = []Set{ControlPlane, ArgoCD, Flux}
 
 // Find returns the path of the programs for the sources in this tree.
 func (s Set) Find() (string, error) {
