@@ -16,11 +16,12 @@ import (
 
 func TestArgoCD(t *testing.T) {
 	s := newSystem(t)
-	t.Run("Fleetwright is installed", s.testInstall)
+	require.True(t, t.Run("Fleetwright is installed", s.testInstall), "nothing else can work")
 	t.Run("the page can be followed", s.testPage)
 	for name, test := range map[string]func(*testing.T){
 		"what cannot be rendered reaches nothing":              s.testBroken,
 		"what is refused is tried again, until Git has better": s.testRefused,
+		"server-side diff hides what is refused":               s.testServerSideDiff,
 		"the sidecar fits the repo server":                     s.testSidecar,
 		"a fleet without disks":                                s.testBucketFleet,
 		"drift is shown and repaired":                          s.testDrift,
@@ -50,7 +51,7 @@ func (s *system) testInstall(t *testing.T) {
 	first := early.commit("A fleet")
 	early.start()
 	early.wait("to find no definition of fleets", func() bool {
-		return early.OperationState.Phase == "Running" && strings.Contains(early.OperationState.Message, "PersistentFleet")
+		return early.OperationState.Phase == "Running" && strings.Contains(early.OperationState.Message, "Retrying")
 	})
 
 	a := create(t, s.Cluster, example(t, "fleetwright.yaml", r.url()))

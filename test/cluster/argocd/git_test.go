@@ -73,8 +73,8 @@ func (s *system) testRefused(t *testing.T) {
 	f.commit("Another bucket")
 	f.refresh()
 	f.wait("to be refused", func() bool {
-		return f.OperationState.Phase == "Running" && strings.Contains(f.OperationState.Message, "denied the request") &&
-			strings.Contains(f.OperationState.Message, "spec.storage.bucket")
+		return f.OperationState.Phase == "Running" && strings.Contains(f.OperationState.Message, "spec.storage.bucket") &&
+			strings.Contains(f.OperationState.Message, "is immutable")
 	})
 	require.Equal(t, spec, f.stored().Spec)
 	require.Equal(t, template, f.set().Spec.Template)
@@ -83,6 +83,22 @@ func (s *system) testRefused(t *testing.T) {
 	f.edit(directory+"/fleet.yaml", "replicas: 3", "replicas: 4")
 	f.push("The old bucket, and another member", "Healthy")
 	f.waitReplicas(4)
+}
+
+// testServerSideDiff shows why the examples do not ask for it: Argo CD forgets
+// that a commit was refused.
+func (s *system) testServerSideDiff(t *testing.T) {
+	t.Parallel()
+	f := s.newFleet(t, "forgotten")
+	good := f.commit("A fleet")
+	f.start(serverSideDiff)
+	f.waitSynced(good, "Healthy")
+	f.edit(directory+"/fleet.yaml", "bucket: s3://forgotten", "bucket: s3://another")
+	refused := f.commit("Another bucket")
+	f.refresh()
+	f.waitCondition("ComparisonError", "spec.storage.bucket", "is immutable")
+	f.waitSynced(refused, "Healthy")
+	require.Equal(t, "s3://forgotten", f.stored().Spec.Storage.Bucket)
 }
 
 // testDrift changes by hand what Git says.
@@ -145,7 +161,7 @@ func (s *system) testPrune(t *testing.T) {
 	f.refresh()
 	f.wait("to ask", func() bool {
 		return f.OperationState.Phase == "Running" &&
-			strings.HasPrefix(f.OperationState.Message, "Waiting for pruning confirmation of celld.eric.dev/PersistentFleet/other")
+			strings.HasPrefix(f.OperationState.Message, "Waiting for pruning confirmation of celld.eric.dev/v1alpha1/PersistentFleet/other")
 	})
 	cluster.Holds(t, time.Second, "nothing is pruned", func(ctx) (bool, string) {
 		return maps.Equal(before, f.generations(t)), ""

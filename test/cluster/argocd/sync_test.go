@@ -13,17 +13,17 @@ import (
 	"github.com/fleetwright/fleetwright/test/cluster"
 )
 
-// strategies are the ways in which Argo CD compares, as changes of the example,
-// which asks for the last one.
+// strategies are the ways in which Argo CD compares, as changes of the example.
 var strategies = map[string]func(*unstructured.Unstructured){
+	"structured-merge": func(*unstructured.Unstructured) {},
+	"server-side-diff": serverSideDiff,
 	"legacy": func(o *unstructured.Unstructured) {
-		unstructured.RemoveNestedField(o.Object, "metadata", "annotations")
 		unstructured.RemoveNestedField(o.Object, "spec", "syncPolicy", "syncOptions")
 	},
-	"structured-merge": func(o *unstructured.Unstructured) {
-		unstructured.RemoveNestedField(o.Object, "metadata", "annotations")
-	},
-	"server-side-diff": func(*unstructured.Unstructured) {},
+}
+
+func serverSideDiff(o *unstructured.Unstructured) {
+	o.SetAnnotations(map[string]string{"argocd.argoproj.io/compare-options": "ServerSideDiff=true"})
 }
 
 // testStrategy takes a fleet through its life: whatever the healer does to it
