@@ -74,6 +74,7 @@ type demo struct {
 	cluster *cluster.Cluster
 	world   *cluster.World
 	client  client.Client
+	dead    string // node, when there is one
 
 	patience time.Duration // zero: any
 	began    time.Time     // of the step

@@ -31,12 +31,27 @@ func (s *Screen) headline(t string) {
 
 // say prints lines that stay, above what is live.
 func (s *Screen) say(lines ...line) {
+	var out []line
+	for _, l := range lines {
+		out = append(out, l.fold(s.width())...)
+	}
+	s.print(out)
+}
+
+// verbatim prints lines that can be copied: only the terminal breaks them.
+func (s *Screen) verbatim(lines ...string) {
+	out := make([]line, len(lines))
+	for i, l := range lines {
+		out[i] = text(bold, l)
+	}
+	s.print(out)
+}
+
+func (s *Screen) print(lines []line) {
 	s.settle()
 	var out strings.Builder
 	for _, l := range lines {
-		for _, folded := range l.fold(s.width()) {
-			fmt.Fprintln(&out, folded.render(s.Color))
-		}
+		fmt.Fprintln(&out, l.render(s.Color))
 	}
 	_, _ = io.WriteString(s.Out, out.String())
 }

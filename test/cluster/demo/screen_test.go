@@ -89,6 +89,12 @@ func TestLinesThatStayAreFolded(t *testing.T) {
 	require.Equal(t, "$ echo one two\n  three\na-word-that-is\n-too-long\n  indented\n  text here\n", sent())
 }
 
+func TestLinesToCopyAreNotFolded(t *testing.T) {
+	s, sent := terminal(8, 24)
+	s.verbatim("export KUBECONFIG=/tmp/kubeconfig")
+	require.Equal(t, "export KUBECONFIG=/tmp/kubeconfig\n", sent())
+}
+
 func TestARecordingOfTheScreenCanBeDrawn(t *testing.T) {
 	var file bytes.Buffer
 	now := noon

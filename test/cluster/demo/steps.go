@@ -4,6 +4,7 @@ package demo
 
 import (
 	"fmt"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -33,7 +34,7 @@ var steps = []step{
 
 func (d *demo) start() {
 	d.note("etcd, kube-apiserver, kube-controller-manager and kube-scheduler are real; kubelets and disks are played.")
-	d.wait("there are a control plane and three zones with two nodes each", nil, func() {
+	d.wait("Fleetwright is built, and a control plane with three zones runs", nil, func() {
 		d.cluster = d.Start(d.tb)
 		d.world = playground.Start(d.tb, d.cluster)
 		d.shell = newShell(d.tb, d.cluster)
@@ -87,6 +88,7 @@ func (d *demo) loseNode() {
 	} else {
 		d.note("Nobody does anything. The healer removes the Pod by force two minutes after it should have ended.")
 	}
+	d.dead = lost.Node
 	d.until(lost.Name+" runs on another node, on the disk that it had", func(f *v1alpha1.PersistentFleet) bool {
 		return ready(5)(f) && find(f, lost.Name).Node != lost.Node && d.claim(lost.Name).UID == before.UID
 	})
@@ -101,12 +103,18 @@ func (d *demo) remove() {
 
 // linger leaves everything as it is until the demo is told to end.
 func (d *demo) linger() {
+	d.tb.Helper()
 	d.screen.headline("It is yours")
-	d.note("In another terminal:")
-	d.screen.say(
-		text(bold, "export KUBECONFIG="+d.cluster.Kubeconfig()),
-		line{{"export PATH=" + d.shell.bin + ":$PATH", bold}, {"   # kubectl and fleetwright", aside}},
-	)
+	d.began = time.Now()
+	if d.dead != "" {
+		d.during("the lost node is back", func() { d.world.RestoreNode(d.dead) })
+		if d.Quick {
+			d.run("kubectl taint node " + d.dead + " node.kubernetes.io/out-of-service-")
+		}
+	}
+	d.note("In another terminal, where kubectl and fleetwright are at hand then:")
+	d.screen.verbatim("export KUBECONFIG="+d.cluster.Kubeconfig(), "export PATH="+d.shell.bin+":$PATH",
+		"kubectl -n fleets get pfleet,pods,pvc")
 	d.patience = 0
 	d.until("you press Ctrl-C, which ends everything", func(*v1alpha1.PersistentFleet) bool { return false })
 }

@@ -89,6 +89,9 @@ func run(args []string, stdout *os.File, stderr io.Writer) int {
 		return exitDone
 	case errors.Is(err, context.Canceled) && options.Keep:
 		return exitDone // as it was told to
+	case errors.Is(err, context.Canceled):
+		fmt.Fprintln(stderr, "demo: interrupted")
+		return exitOther
 	default:
 		fmt.Fprintln(stderr, "demo:", err)
 		return exitOther
