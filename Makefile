@@ -44,7 +44,7 @@ lint: ## golangci-lint, which also checks the import rules
 	$(STAGE) "lint test/chart" sh -c 'cd test/chart && $(GO) tool -modfile=../../lint.mod golangci-lint run ./...'
 
 .PHONY: cluster-bin
-cluster-bin: ## the control plane that test/cluster runs; the first time takes a quarter of an hour
+cluster-bin: ## the control plane that test/cluster runs; the first time takes half an hour
 	$(STAGE) cluster-bin sh -c 'cd test/cluster && $(GO) run ./cmd/cluster-bin'
 
 .PHONY: test

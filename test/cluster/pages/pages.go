@@ -83,6 +83,18 @@ func (r *Reader) Follow(t *testing.T, page string) {
 	}
 }
 
+// Commands returns the lines of the blocks marked sh.
+func Commands(t *testing.T, page string) []string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(repository(t), page))
+	require.NoError(t, err)
+	var out []string
+	for _, b := range blocksOf(string(text)) {
+		out = append(out, strings.Split(strings.TrimSpace(b.script), "\n")...)
+	}
+	return out
+}
+
 func (r *Reader) run(t *testing.T, page string, b block) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), limit)
