@@ -17,8 +17,11 @@ import (
 func TestArgoCD(t *testing.T) {
 	s := newSystem(t)
 	require.True(t, t.Run("Fleetwright is installed", s.testInstall), "nothing else can work")
-	t.Run("the page can be followed", s.testPage)
+	for strategy := range strategies { // they take longest
+		t.Run(strategy, s.testStrategy(strategy))
+	}
 	for name, test := range map[string]func(*testing.T){
+		"the page can be followed":                             s.testPage,
 		"what cannot be rendered reaches nothing":              s.testBroken,
 		"what is refused is tried again, until Git has better": s.testRefused,
 		"server-side diff hides what is refused":               s.testServerSideDiff,
@@ -34,16 +37,13 @@ func TestArgoCD(t *testing.T) {
 	} {
 		t.Run(name, test)
 	}
-	for strategy := range strategies {
-		t.Run(strategy, s.testStrategy(strategy))
-	}
 }
 
 // testInstall installs the chart by the example. What the webhook fills in, the
 // bundle of its authority and its certificate, is no difference. A fleet that
 // is there before has to wait.
 func (s *system) testInstall(t *testing.T) {
-	r := newRepository(t)
+	r := newRepository(s.programs.t) // which outlasts this test
 	require.NoError(t, os.CopyFS(filepath.Join(r.dir, "charts/fleetwright"), os.DirFS(path(t, "charts/fleetwright"))))
 	revision := r.commit("The chart")
 	s.chart = r.url()

@@ -21,6 +21,7 @@ import (
 // testPage follows docs/argocd.md. The reader's repositories are on this
 // machine, and nobody but this test can say that the played repo server is ready.
 func (s *system) testPage(t *testing.T) {
+	t.Parallel()
 	fleets := newRepository(t)
 	fleets.write("README.md", "Fleets.\n")
 	fleets.commit("Begin")

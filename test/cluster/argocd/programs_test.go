@@ -91,14 +91,6 @@ func (p *programs) start(name string, args ...string) {
 	})
 }
 
-// log is what a program has said.
-func (p *programs) log(t testing.TB, name string) string {
-	t.Helper()
-	text, err := os.ReadFile(filepath.Join(p.dir, name+".log"))
-	require.NoError(t, err)
-	return string(text)
-}
-
 // argocd runs the command line.
 func (p *programs) argocd(t testing.TB, args ...string) string {
 	t.Helper()
