@@ -69,12 +69,28 @@ func (k *kustomization) sync(t *testing.T, want verdict) {
 func (k *kustomization) wait(t *testing.T, what string, want verdict, done func(*unstructured.Unstructured) bool) {
 	t.Helper()
 	object := k.empty()
-	cluster.WaitWithin(t, patience, fmt.Sprintf("Kustomization %s to be done with %s: %v", k.name, what, want), k.f.Object(object, func() (bool, string) {
+	awaited := fmt.Sprintf("Kustomization %s to be done with %s: %v", k.name, what, want)
+	cluster.WaitWithin(t, patience, awaited, seldom(k.f.Object(object, func() (bool, string) {
 		is := verdictOf(object)
 		return done(object) && want.agrees(is), fmt.Sprint(is)
-	}))
+	})))
 	if want.status == "False" {
 		k.f.page.saw(verdictOf(object).says[0])
+	}
+}
+
+// seldom looks twice a second, for what takes many: ten a second, by each test,
+// are a quarter of all requests.
+func seldom(check cluster.Check) cluster.Check {
+	var looked time.Time
+	seen := "nothing"
+	return func(ctx context.Context) (ok bool, _ string) {
+		if time.Since(looked) < 500*time.Millisecond {
+			return false, seen
+		}
+		ok, seen = check(ctx)
+		looked = time.Now()
+		return ok, seen
 	}
 }
 
