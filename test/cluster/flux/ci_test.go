@@ -90,6 +90,15 @@ func TestJobsCheckWhatIsCommitted(t *testing.T) {
 	}
 }
 
+func TestLastFleetIsNotRenderedAway(t *testing.T) {
+	tm := &team{t: t, dir: copyExample(t)}
+	tm.remove(fleetFile)
+	tm.remove(sessionsFile)
+	said, err := shell(t, tm.dir, "fleetwright render fleets/production -o rendered/production", filepath.Dir(buildCommand(t, t.TempDir())))
+	require.Error(t, err)
+	require.Contains(t, said, "nothing was rendered")
+}
+
 var flag = regexp.MustCompile(`--([a-z-]+)=`)
 
 func TestJobsInstallAndPush(t *testing.T) {

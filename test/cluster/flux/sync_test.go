@@ -86,8 +86,13 @@ func refusedChange(t *testing.T, f *flux) {
 	tm.edit(fleetFile, "\n    size: 20Gi", "")
 	tm.edit(sessionsFile, "replicas: 4", "replicas: 3")
 	tm.commit(ready)
-	tm.patch(t, `{"spec": {"images": [{"name": "ghcr.io/ewhauser/celld", "newName": "registry.example.com/celld"}]}}`)
-	tm.wait(t, "another image", failed("ReconciliationFailed", "change spec.runtimeImage of the fleet in Git"),
-		func(*unstructured.Unstructured) bool { return true })
+	for change, remedy := range map[string]string{
+		`"images": [{"name": "ghcr.io/ewhauser/celld", "newName": "registry.example.com/celld"}]`: "change spec.runtimeImage of the fleet in Git",
+		`"targetNamespace": "default"`: "use another bucket or prefix",
+		`"namePrefix": "our-"`:         "use another bucket or prefix",
+	} {
+		tm.patch(t, `{"spec": {"images": null, "targetNamespace": null, "namePrefix": null, `+change+`}}`)
+		tm.wait(t, change, failed("ReconciliationFailed", remedy), func(*unstructured.Unstructured) bool { return true })
+	}
 	require.Equal(t, before, tm.versions(t))
 }
