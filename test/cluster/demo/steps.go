@@ -33,7 +33,7 @@ var steps = []step{
 }
 
 func (d *demo) start() {
-	d.note("etcd, kube-apiserver, kube-controller-manager and kube-scheduler are real; kubelets and disks are played.")
+	d.note("etcd, API server, controllers and scheduler are real. Kubelets and disks are played.")
 	d.wait("Fleetwright is built, and a control plane with three zones runs", nil, func() {
 		d.cluster = d.Start(d.tb)
 		d.world = playground.Start(d.tb, d.cluster)
@@ -44,7 +44,7 @@ func (d *demo) start() {
 }
 
 func (d *demo) install() {
-	d.note("This is what the Helm chart renders with its defaults. The image's programs run as processes of this machine.")
+	d.note("As the Helm chart renders it. The programs of the image run as processes of this machine.")
 	d.run("kubectl apply --server-side -f dist/install.yaml")
 	d.run("kubectl -n fleetwright-system rollout status deployment/fleetwright-healer deployment/fleetwright-webhook --timeout=4m")
 	d.run("kubectl create namespace fleets\nkubectl -n fleets create serviceaccount celld-runtime")
@@ -98,7 +98,7 @@ func (d *demo) remove() {
 	d.run("fleetwright render examples/quickstart | kubectl delete --wait=false -f -")
 	d.until("the fleet is gone", func(f *v1alpha1.PersistentFleet) bool { return f == nil })
 	d.run("kubectl -n fleets get pods,pvc\nkubectl get storagereservations -o custom-columns=BUCKET:.spec.bucket,FLEET:.spec.fleet.name,IDENTITY:.spec.identity")
-	d.note("Pods and disks are gone. The bucket stays with its data, and so does the record of whose bucket it is.")
+	d.note("Pods and disks are gone. The bucket stays with its data, and the record of its owner too.")
 }
 
 // linger leaves everything as it is until the demo is told to end.

@@ -137,8 +137,7 @@ func show(ctx context.Context, screen *demo.Screen, options demo.Options, stderr
 	klog.SetLogger(logr.Discard())
 	log.SetLogger(logr.Discard())
 	if _, err := binaries.ControlPlane.Find(); errors.Is(err, binaries.ErrNotBuilt) {
-		fmt.Fprintln(stderr, "The control plane is built first, once: that takes a quarter of an hour on two cores.")
-		if _, err := binaries.ControlPlane.Build(ctx, stderr); err != nil {
+		if _, err := binaries.ControlPlane.Build(ctx, stderr); err != nil { // it says how long that takes
 			return err
 		}
 	}

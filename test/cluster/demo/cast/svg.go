@@ -34,7 +34,7 @@ var colors = []struct{ look, class, css string }{
 
 // SVG draws a recording as a picture that plays by itself, over and over. Its
 // frames stand side by side, and the one that is seen changes by a rule of
-// CSS, so it needs no script. Who wants no motion sees the fullest frame.
+// CSS, so it needs no script. Who wants no motion sees one of them.
 func SVG(r *Recording, title string) ([]byte, error) {
 	film, err := frames(r)
 	if err != nil {
@@ -78,12 +78,8 @@ func (p *picture) head(out io.Writer, title string) {
 
 func (p *picture) style(out io.Writer, film []frame) {
 	var total, at time.Duration
-	fullest := 0
-	for i, f := range film {
+	for _, f := range film {
 		total += f.hold
-		if f.screen.filled() > film[fullest].screen.filled() {
-			fullest = i
-		}
 	}
 	fmt.Fprint(out, "<style>\n"+
 		"text{font:14px ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono',monospace;fill:#d3dbe6;white-space:pre}\n"+
@@ -92,13 +88,24 @@ func (p *picture) style(out io.Writer, film []frame) {
 		fmt.Fprintf(out, ".%s{%s}\n", c.class, c.css)
 	}
 	seconds := total.Seconds()
-	fmt.Fprintf(out, ".f{transform:translateX(%dpx);animation:f %.2fs steps(1,end) infinite}\n", -p.width*fullest, seconds)
+	fmt.Fprintf(out, ".f{transform:translateX(%dpx);animation:f %.2fs steps(1,end) infinite}\n", -p.width*poster(film), seconds)
 	fmt.Fprintf(out, ".p{transform-origin:10px 0;animation:p %.2fs linear infinite}\n@keyframes p{from{transform:scaleX(0)}}\n@keyframes f{\n", seconds)
 	for i, f := range film {
 		fmt.Fprintf(out, "%.3f%%{transform:translateX(%dpx)}\n", 100*at.Seconds()/seconds, -p.width*i)
 		at += f.hold
 	}
 	fmt.Fprint(out, "}\n@media(prefers-reduced-motion:reduce){.f,.p{animation:none}}\n</style>\n")
+}
+
+// poster is the fullest of the frames that end a chapter.
+func poster(film []frame) int {
+	best, most := 0, 0
+	for i, f := range film {
+		if n := f.screen.filled(); f.hold > longest && n > most {
+			best, most = i, n
+		}
+	}
+	return best
 }
 
 // scene draws a frame at its place.

@@ -46,6 +46,13 @@ func TestColumnsStayInLineWhateverTheFont(t *testing.T) {
 		`<text class="r" x="106.0" y="14" textLength="8.6">!</text>`, draw(row(t, "one  two <\x1b[31m!\x1b[0m  ")))
 }
 
+func TestWhoWantsNoMotionSeesTheFullestEndOfAChapter(t *testing.T) {
+	film, err := frames(recording("#1", "one", " 1", "#2", "two, which", "\r\x1b[K2", "#3", "three"))
+	require.NoError(t, err)
+	require.Equal(t, "three|||||", film[poster(film)].screen.text())
+	require.Equal(t, "one 1|||||", film[poster(film[:len(film)-1])].screen.text())
+}
+
 func TestAnEmptyRowIsNothing(t *testing.T) {
 	require.Empty(t, draw(row(t, "  \x1b[31m  \x1b[0m")))
 }
