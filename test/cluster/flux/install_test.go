@@ -49,9 +49,12 @@ func (f *flux) uninstalls(t *testing.T) {
 		objects := f.named(name).inventory(t)
 		f.inExample(t, "kubectl -n flux-system delete kustomization "+name)
 		for _, object := range objects {
-			if object.GetKind() == "CustomResourceDefinition" {
+			switch object.GetKind() {
+			case "CustomResourceDefinition":
 				require.NoError(t, f.Client.Get(t.Context(), key(object), object))
 				require.Empty(t, object.GetDeletionTimestamp())
+				continue
+			case "Namespace": // goes with its last Pod, which may serve on for a while
 				continue
 			}
 			cluster.Wait(t, name+": "+object.GetKind()+" "+object.GetName()+" to be gone", f.Gone(object))
