@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -84,7 +85,8 @@ func (f *fleet) claim(name string) *corev1.PersistentVolumeClaim {
 	return claim
 }
 
-// testBucketFleet syncs a fleet whose disks are caches.
+// testBucketFleet syncs a fleet whose disks are caches, and takes away the
+// Application alone.
 func (s *system) testBucketFleet(t *testing.T) {
 	t.Parallel()
 	f := s.newFleet(t, "bucket")
@@ -96,4 +98,10 @@ func (s *system) testBucketFleet(t *testing.T) {
 	f.requireInSync("after the first sync")
 	f.sync()
 	f.requireInSync("after the second")
+
+	require.NoError(t, s.Client.Delete(t.Context(), f.object))
+	s.waitGone(t, f.object)
+	d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: f.namespace, Name: "my-fleet"}}
+	s.Get(d)
+	require.Nil(t, d.DeletionTimestamp, "nobody asked to delete the fleet")
 }
