@@ -27,8 +27,8 @@ var parts = []string{
 
 	`^2\. Install the webhook and the healer$`,
 	`^\$ kubectl apply --server-side -f dist/install\.yaml$`,
-	`^deployment "fleetwright-healer" successfully rolled out$`,
-	`^deployment "fleetwright-webhook" successfully rolled out$`,
+	`^deployment\.apps/fleetwright-healer condition met$`,
+	`^deployment\.apps/fleetwright-webhook condition met$`,
 
 	`^3\. Apply a fleet: it grows as the scheduler finds places$`,
 	`^\$ fleetwright render examples/quickstart \| kubectl apply --server-side -f -$`,

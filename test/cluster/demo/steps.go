@@ -46,7 +46,7 @@ func (d *demo) start() {
 func (d *demo) install() {
 	d.note("As the Helm chart renders it. The programs of the image run as processes of this machine.")
 	d.run("kubectl apply --server-side -f dist/install.yaml")
-	d.run("kubectl -n fleetwright-system rollout status deployment/fleetwright-healer deployment/fleetwright-webhook --timeout=4m")
+	d.run("kubectl -n fleetwright-system wait --for=condition=Available deployments --all --timeout=4m")
 	d.run("kubectl create namespace fleets\nkubectl -n fleets create serviceaccount celld-runtime")
 }
 
