@@ -3,6 +3,7 @@
 package flux_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/fluxcd/cli-utils/pkg/kstatus/status"
@@ -30,6 +31,10 @@ func paused(t *testing.T, f *flux) {
 	}
 	tm.commit(ready)
 	tm.w.Behave("my-fleet-1", cluster.Unready)
+	fleet := tm.fleet()
+	cluster.Wait(t, "the healer to see two ready members", tm.Object(fleet, func() (bool, string) {
+		return number(fleet, "status", "readyReplicas") == 2, fmt.Sprint(fleet.Object["status"])
+	}))
 	tm.sync(t, ready)
 	requireByItself(t, status.InProgressStatus, tm.fleet())
 	requireByItself(t, status.InProgressStatus, tm.set())

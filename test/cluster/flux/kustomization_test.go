@@ -5,6 +5,7 @@ package flux_test
 import (
 	"context"
 	"fmt"
+	"maps"
 	"strconv"
 	"strings"
 	"testing"
@@ -79,8 +80,8 @@ func (k *kustomization) wait(t *testing.T, what string, want verdict, done func(
 	}
 }
 
-// seldom looks twice a second, for what takes many: ten a second, by each test,
-// are a quarter of all requests.
+// seldom has Wait look twice a second. Ten times, by each test, were a quarter of
+// all requests.
 func seldom(check cluster.Check) cluster.Check {
 	var looked time.Time
 	seen := "nothing"
@@ -158,6 +159,20 @@ func (k *kustomization) versions(t *testing.T) map[string]string {
 		out[name(object)] = version(object)
 	}
 	return out
+}
+
+// settled are the versions once nobody changes anything: a controller may still
+// count what is ready.
+func (k *kustomization) settled(t *testing.T) map[string]string {
+	t.Helper()
+	var last map[string]string
+	cluster.Wait(t, "what Kustomization "+k.name+" applied to settle", seldom(func(context.Context) (bool, string) {
+		now := k.versions(t)
+		same := maps.Equal(last, now)
+		last = now
+		return same, fmt.Sprint(now)
+	}))
+	return last
 }
 
 func name(object *unstructured.Unstructured) string {

@@ -66,7 +66,7 @@ func protectedFleet(t *testing.T, f *flux) {
 
 func suspendedKustomization(t *testing.T, f *flux) {
 	tm := f.newSmallTeam(t)
-	before, objects := tm.versions(t), tm.inventory(t)
+	before, objects := tm.settled(t), tm.inventory(t)
 	tm.mustRun(`kubectl -n flux-system patch kustomization fleets --type merge -p '{"spec": {"suspend": true}}'`)
 	tm.mustRun("kubectl -n flux-system delete kustomization fleets")
 	tm.requireLeft(before, objects)
