@@ -162,10 +162,9 @@ var validateNetwork = map[string]validateCase{
 			`'b c'}}}, {namespaceSelector: {matchExpressions: [{key: a, operator: Is}, {key: a, operator: In}, {key: '', ` +
 			`operator: Exists}]}}]}]}}`,
 		want: []string{
-			`spec.network.extraEgress[0].to[0]: Invalid value: "": must hold either ipBlock, or podSelector and ` +
-				`namespaceSelector or one of them`,
-			`spec.network.extraEgress[0].to[1]: Invalid value: "": must hold either ipBlock, or podSelector and ` +
-				`namespaceSelector or one of them`,
+			`spec.network.extraEgress[0].to[0]: Required value: exactly one of ipBlock and a selector of Pods or namespaces`,
+			`spec.network.extraEgress[0].to[1]: Forbidden: ipBlock and a selector of Pods or namespaces exclude each other: ` +
+				`keep one of them`,
 			`spec.network.extraEgress[0].to[2].ipBlock.cidr: Invalid value: "10.0.0.1": must be an address range, such as 10.0.0.0/8`,
 			`spec.network.extraEgress[0].to[3].ipBlock.except[0]: Invalid value: "11.0.0.0/16": must be an address range inside cidr`,
 			`spec.network.extraEgress[0].to[3].ipBlock.except[1]: Invalid value: "10.0.0.0/8": must be an address range inside cidr`,

@@ -191,12 +191,12 @@ var validateTelemetry = map[string]validateCase{
 	"collector nowhere": {
 		patch: `spec: {telemetry: {collectorURL: 'http://otel', egress: {}}}`,
 		want: []string{
-			`spec.telemetry.egress: Invalid value: "": must hold exactly one of cidr and podLabels`,
+			`spec.telemetry.egress: Required value: exactly one of cidr and podLabels`,
 		}},
 	"collector at two places": {
 		patch: `spec: {telemetry: {collectorURL: 'http://otel', egress: {cidr: 10.0.0.1/32, podLabels: {app: otel}}}}`,
 		want: []string{
-			`spec.telemetry.egress: Invalid value: "": must hold exactly one of cidr and podLabels`,
+			`spec.telemetry.egress: Forbidden: cidr and podLabels exclude each other: keep one of them`,
 		}},
 	"collector in a range": {
 		patch: `spec: {telemetry: {collectorURL: 'http://otel', egress: {cidr: 10.0.0.0/24}}}`,
@@ -251,7 +251,7 @@ var validateRouting = map[string]validateCase{
 		patch: `spec: {routing: {hostnames: [a.example]}}`,
 		want: []string{
 			"spec.routing.source: Required value: the data-plane Pods that may reach port 8080",
-			`spec.routing: Invalid value: "": must hold exactly one of gateway and ingress`,
+			`spec.routing: Required value: exactly one of gateway and ingress`,
 		}},
 	"only a Gateway": {
 		patch: `spec: {routing: {gateway: {name: ''}}}`,
@@ -291,7 +291,7 @@ var validateRouting = map[string]validateCase{
 		patch: `spec: {routing: {hostnames: [a.example], source: ` + source + `, gateway: {name: Gw, namespace: a.b, sectionName: ` +
 			`A}, ingress: {className: '', tlsSecretName: A, annotations: {celld.eric.dev/seal: x, a/b/c: x}}}}`,
 		want: []string{
-			`spec.routing: Invalid value: "": must hold exactly one of gateway and ingress`,
+			`spec.routing: Forbidden: gateway and ingress exclude each other: keep one of them`,
 			`spec.routing.gateway.name: Invalid value: "Gw": must be a DNS name: lower-case letters, digits, '-' and '.', at ` +
 				`most 253 characters`,
 			`spec.routing.gateway.namespace: Invalid value: "a.b": must be a DNS label: lower-case letters, digits and '-', at ` +

@@ -174,10 +174,7 @@ func (t *Telemetry) validate(path *field.Path) field.ErrorList {
 }
 
 func (e *TelemetryEgress) validate(path *field.Path) field.ErrorList {
-	var errs field.ErrorList
-	if (e.CIDR != "") == (e.PodLabels != nil) {
-		errs = append(errs, field.Invalid(path, "", "must hold exactly one of cidr and podLabels"))
-	}
+	errs := exactlyOne(path, e.CIDR != "", e.PodLabels != nil, "cidr", "podLabels")
 	if e.CIDR != "" && !singleAddress(e.CIDR) {
 		errs = append(errs, field.Invalid(path.Child("cidr"), e.CIDR, "must be one address, as a.b.c.d/32 or an IPv6 address with /128"))
 	}
@@ -192,6 +189,18 @@ func (e *TelemetryEgress) validate(path *field.Path) field.ErrorList {
 func singleAddress(cidr string) bool {
 	p, err := netip.ParsePrefix(cidr)
 	return err == nil && !p.Addr().Is4In6() && p.IsSingleIP()
+}
+
+// exactlyOne checks that one of two fields is there, and not the other.
+func exactlyOne(path *field.Path, a, b bool, nameA, nameB string) field.ErrorList {
+	switch {
+	case a && b:
+		return field.ErrorList{field.Forbidden(path, nameA+" and "+nameB+" exclude each other: keep one of them")}
+	case !a && !b:
+		return field.ErrorList{field.Required(path, "exactly one of "+nameA+" and "+nameB)}
+	default:
+		return nil
+	}
 }
 
 // validateSelectorLabels checks labels that select Pods: at least one, since none would select every Pod.
@@ -249,8 +258,8 @@ func validatePolicyPort(path *field.Path, p *networkingv1.NetworkPolicyPort) fie
 
 func validatePolicyPeer(path *field.Path, p *networkingv1.NetworkPolicyPeer) field.ErrorList {
 	selects := p.PodSelector != nil || p.NamespaceSelector != nil
-	if selects == (p.IPBlock != nil) {
-		return field.ErrorList{field.Invalid(path, "", "must hold either ipBlock, or podSelector and namespaceSelector or one of them")}
+	if errs := exactlyOne(path, p.IPBlock != nil, selects, "ipBlock", "a selector of Pods or namespaces"); errs != nil {
+		return errs
 	}
 	errs := validateSelector(path.Child("namespaceSelector"), p.NamespaceSelector)
 	errs = append(errs, validateSelector(path.Child("podSelector"), p.PodSelector)...)
@@ -305,9 +314,7 @@ func (r *Routing) validate(path *field.Path) field.ErrorList {
 		errs = append(errs, required(source.Child("namespace"), r.Source.Namespace, "the namespace of the data-plane Pods", label)...)
 		errs = append(errs, validateSelectorLabels(source.Child("podLabels"), r.Source.PodLabels)...)
 	}
-	if (r.Gateway != nil) == (r.Ingress != nil) {
-		errs = append(errs, field.Invalid(path, "", "must hold exactly one of gateway and ingress"))
-	}
+	errs = append(errs, exactlyOne(path, r.Gateway != nil, r.Ingress != nil, "gateway", "ingress")...)
 	if g := path.Child("gateway"); r.Gateway != nil {
 		errs = append(errs, required(g.Child("name"), r.Gateway.Name, "the name of the Gateway", subdomain)...)
 		errs = append(errs, optional(g.Child("namespace"), r.Gateway.Namespace, label)...)
