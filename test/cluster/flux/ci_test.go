@@ -57,7 +57,6 @@ func newJob(t *testing.T, check, push []string) job {
 }
 
 func TestJobsCheckWhatIsCommitted(t *testing.T) {
-	command := buildCommand(t, t.TempDir())
 	tests := map[string]struct {
 		file, old, new string // a change of the example
 		says           string // when the jobs fail
@@ -78,7 +77,7 @@ func TestJobsCheckWhatIsCommitted(t *testing.T) {
 				} else {
 					tm.edit(tc.file, tc.old, tc.new)
 				}
-				said, err := shell(t, tm.dir, job.check, filepath.Dir(command))
+				said, err := shell(t, tm.dir, job.check)
 				if tc.says == "" {
 					require.NoError(t, err, said)
 					return
@@ -94,7 +93,7 @@ func TestLastFleetIsNotRenderedAway(t *testing.T) {
 	tm := &team{t: t, dir: copyExample(t)}
 	tm.remove(fleetFile)
 	tm.remove(sessionsFile)
-	said, err := shell(t, tm.dir, "fleetwright render fleets/production -o rendered/production", filepath.Dir(buildCommand(t, t.TempDir())))
+	said, err := shell(t, tm.dir, "fleetwright render fleets/production -o rendered/production")
 	require.Error(t, err)
 	require.Contains(t, said, "nothing was rendered")
 }

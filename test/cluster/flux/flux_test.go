@@ -4,10 +4,12 @@ package flux_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -32,9 +34,8 @@ const sources = "github.com/fluxcd/source-controller@v1.9.6"
 // flux is one that runs.
 type flux struct {
 	*cluster.Cluster
-	artifacts   *artifacts
-	fleetwright string // the command
-	page        *page
+	artifacts *artifacts
+	page      *page
 }
 
 // start starts Flux as it is installed: its definitions, and its controller with
@@ -42,7 +43,7 @@ type flux struct {
 func start(t *testing.T) *flux {
 	t.Helper()
 	c := shared.Cluster(t)
-	f := &flux{Cluster: c, artifacts: serveArtifacts(t), fleetwright: buildCommand(t, t.TempDir()), page: openPage(t, c)}
+	f := &flux{Cluster: c, artifacts: serveArtifacts(t), page: openPage(t, c)}
 	f.kubectl(t, "apply", "--server-side", "-f", filepath.Join(module(t, "github.com/fluxcd/kustomize-controller"), "config", "crd", "bases"))
 	f.kubectl(t, "apply", "--server-side", "-f", filepath.Join(module(t, sources), "config", "crd", "bases"))
 
@@ -85,30 +86,36 @@ func (f *flux) kubectl(t *testing.T, args ...string) string {
 	return stdout
 }
 
-// shell runs a script where the commands are.
+// shell runs a script where fleetwright and kubectl are.
 func (f *flux) shell(t *testing.T, dir, script string) (string, error) {
 	t.Helper()
-	return shell(t, dir, script, filepath.Dir(f.fleetwright), f.page.bin)
+	return shell(t, dir, script, f.page.bin)
 }
 
-// shell runs a script as CI does, and returns what it printed.
+// shell runs a script as CI does, where fleetwright is and programs of other
+// directories, and returns what it printed.
 func shell(t *testing.T, dir, script string, path ...string) (string, error) {
 	t.Helper()
+	require.NoError(t, build())
+	path = append(path, programs, os.Getenv("PATH"))
 	cmd := exec.CommandContext(t.Context(), "bash", "-e", "-o", "pipefail", "-c", script)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "PATH="+strings.Join(append(path, os.Getenv("PATH")), string(os.PathListSeparator)))
+	cmd.Env = append(os.Environ(), "PATH="+strings.Join(path, string(os.PathListSeparator)))
 	said, err := cmd.CombinedOutput()
 	return string(said), err
 }
 
-// buildCommand builds fleetwright into a directory.
-func buildCommand(t *testing.T, dir string) string {
-	t.Helper()
-	command := filepath.Join(dir, "fleetwright")
-	said, err := exec.CommandContext(t.Context(), "go", "build", "-o", command, "github.com/fleetwright/fleetwright/cmd/fleetwright").CombinedOutput()
-	require.NoError(t, err, "%s", said)
-	return command
-}
+// build builds fleetwright, once.
+var build = sync.OnceValue(func() (err error) {
+	if programs, err = os.MkdirTemp("", "fleetwright-flux-"); err != nil {
+		return err
+	}
+	said, err := exec.Command("go", "build", "-o", programs, "github.com/fleetwright/fleetwright/cmd/fleetwright").CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("building fleetwright: %w\n%s", err, said)
+	}
+	return nil
+})
 
 // copyExample returns a copy of the example's repository.
 func copyExample(t *testing.T) string {

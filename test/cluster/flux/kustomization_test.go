@@ -175,6 +175,13 @@ func (k *kustomization) settled(t *testing.T) map[string]string {
 	return last
 }
 
+func (k *kustomization) requireSyncChangesNothing(t *testing.T) {
+	t.Helper()
+	before := k.settled(t)
+	k.sync(t, ready)
+	require.Equal(t, before, k.versions(t))
+}
+
 func name(object *unstructured.Unstructured) string {
 	return object.GetKind() + " " + object.GetNamespace() + "/" + object.GetName()
 }
