@@ -133,7 +133,7 @@ func unreplaceable(s *Snapshot, m *Member) string {
 	case pod.ImageWait != "":
 		return "a fresh disk does not help a container that waits on its image or configuration"
 	case !outlives(claim, pod):
-		return "its disk was made for this Pod, so another would fare no better"
+		return "not replaced, since its disk was made for this Pod and another would fare no better"
 	}
 	return ""
 }

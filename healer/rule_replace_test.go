@@ -11,7 +11,7 @@ const (
 	oneDown     = "my-fleet-1 has not been ready since 2026-03-04T11:50:00Z"
 	replaceNow  = "replacement: Replace my-fleet-1 data-my-fleet-1; Provisioning/ReplacingMember; MemberReplaced!; due 0s ago"
 	isDown      = "report: Provisioning/ReplacementPending"
-	tooYoung    = "its disk was made for this Pod, so another would fare no better"
+	tooYoung    = "not replaced, since its disk was made for this Pod and another would fare no better"
 	nanosecond  = time.Nanosecond
 	almostTen   = fullDelay - nanosecond
 	imageBroken = "container celld: ErrImagePull: no such image"
