@@ -3,6 +3,7 @@
 package argocd_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -52,9 +53,15 @@ func example(t testing.TB, name, repository string) *unstructured.Unstructured {
 	return object
 }
 
+// create creates an Application that lasts as long as a test; what it has
+// synced stays.
 func create(t testing.TB, c *cluster.Cluster, object *unstructured.Unstructured) *application {
 	t.Helper()
 	require.NoError(t, c.Client.Create(t.Context(), object))
+	left := object.DeepCopy() // waiting empties the other one
+	t.Cleanup(func() {
+		require.NoError(t, client.IgnoreNotFound(c.Client.Delete(context.WithoutCancel(t.Context()), left)))
+	})
 	return &application{t: t, c: c, object: object}
 }
 

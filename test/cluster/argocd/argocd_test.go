@@ -54,7 +54,7 @@ func (s *system) testInstall(t *testing.T) {
 		return early.OperationState.Phase == "Running" && strings.Contains(early.OperationState.Message, "Retrying")
 	})
 
-	a := create(t, s.Cluster, example(t, "fleetwright.yaml", r.url()))
+	a := create(s.programs.t, s.Cluster, example(t, "fleetwright.yaml", r.url()))
 	a.waitSynced(revision, "Healthy")
 	require.Equal(t, "Helm", a.SourceType)
 

@@ -3,11 +3,10 @@
 package argocd_test
 
 import (
+	"context"
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -86,6 +85,7 @@ func (s *system) testApplicationSet(t *testing.T) {
 	require.NoError(t, unstructured.SetNestedSlice(set.Object, generators, "spec", "generators"))
 	require.NoError(t, unstructured.SetNestedField(set.Object, f.url(), "spec", "template", "spec", "source", "repoURL"))
 	require.NoError(t, s.Client.Create(t.Context(), set))
+	t.Cleanup(func() { require.NoError(t, s.Client.Delete(context.WithoutCancel(t.Context()), set)) })
 
 	for _, name := range []string{"set-a", "set-b"} {
 		a := &application{t: t, c: s.Cluster, object: named(name)}
@@ -100,7 +100,6 @@ func (s *system) testApplicationSet(t *testing.T) {
 	stays := &fleet{t: t, s: s, namespace: "set-b"}
 	require.Nil(t, stays.set().DeletionTimestamp)
 	require.Len(t, stays.claims(), 3)
-	require.NoError(t, s.Client.Delete(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "set-b"}}))
 }
 
 func named(name string) *unstructured.Unstructured {

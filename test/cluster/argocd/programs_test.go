@@ -62,7 +62,7 @@ func startPrograms(t testing.TB, c *cluster.Cluster, plugin string) *programs {
 		return status == http.StatusOK && len(sockets) == 1, fmt.Sprint(status, body, sockets, err)
 	})
 	// It looks at every application again after two minutes unless told otherwise.
-	p.start("argocd-application-controller", "--app-resync=10", "--app-resync-jitter=0", "--namespace="+namespace, "--kubeconfig="+c.Kubeconfig(),
+	p.start("argocd-application-controller", "--app-resync=20", "--app-resync-jitter=0", "--namespace="+namespace, "--kubeconfig="+c.Kubeconfig(),
 		"--repo-server="+repos, "--repo-server-plaintext", "--redis="+p.redis, "--metrics-port="+program.FreePort(t), "--persist-resource-health")
 	p.start("argocd-applicationset-controller", "--namespace="+namespace, "--kubeconfig="+c.Kubeconfig(),
 		"--argocd-repo-server="+repos, "--repo-server-plaintext", "--metrics-addr=127.0.0.1:"+program.FreePort(t),
