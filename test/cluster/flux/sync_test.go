@@ -77,13 +77,14 @@ func refusedChange(t *testing.T, f *flux) {
 	tm.edit(fleetFile, "\n    size: 20Gi", "")
 	tm.edit(sessionsFile, "replicas: 4", "replicas: 3")
 	tm.commit(ready)
-	for change, remedy := range map[string]string{
+	for change, says := range map[string]string{
 		`"images": [{"name": "ghcr.io/ewhauser/celld", "newName": "registry.example.com/celld"}]`: "change spec.runtimeImage of the fleet in Git",
-		`"targetNamespace": "default"`: "use another bucket or prefix",
-		`"namePrefix": "our-"`:         "use another bucket or prefix",
+		// Several objects are refused, for one reason or another.
+		`"targetNamespace": "default"`: "denied the request",
+		`"namePrefix": "our-"`:         "denied the request",
 	} {
 		tm.patch(t, `{"spec": {"images": null, "targetNamespace": null, "namePrefix": null, `+change+`}}`)
-		tm.sync(t, failed("ReconciliationFailed", remedy))
+		tm.sync(t, failed("ReconciliationFailed", says))
 	}
 	require.Equal(t, before, tm.versions(t))
 }
