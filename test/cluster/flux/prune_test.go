@@ -3,6 +3,7 @@
 package flux_test
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -67,7 +68,11 @@ func protectedFleet(t *testing.T, f *flux) {
 func suspendedKustomization(t *testing.T, f *flux) {
 	tm := f.newSmallTeam(t)
 	before, objects := tm.settled(t), tm.inventory(t)
-	tm.mustRun(`kubectl -n flux-system patch kustomization fleets --type merge -p '{"spec": {"suspend": true}}'`)
+	parent := tm.bootstrap()
+	tm.mustRun(`kubectl -n flux-system patch kustomization fleets --field-manager me --type merge -p '{"spec": {"suspend": true}}'`)
+	parent.sync(t, ready)
+	require.Equal(t, true, tm.specified("suspend"), "Flux takes it back")
+	parent.forget(t)
 	tm.mustRun("kubectl -n flux-system delete kustomization fleets")
 	tm.requireLeft(before, objects)
 
@@ -88,4 +93,30 @@ func (tm *team) requireLeft(versions map[string]string, objects []*unstructured.
 		require.NoError(tm.t, tm.Client.Get(tm.t.Context(), key(object), now))
 		require.Equal(tm.t, versions[name(object)], version(now))
 	}
+}
+
+// bootstrap returns a Kustomization that applies the team's own, as that of a
+// bootstrapped Flux does.
+func (tm *team) bootstrap() *kustomization {
+	tm.t.Helper()
+	parent := &kustomization{f: tm.flux, name: tm.name + "-root"}
+	require.NoError(tm.t, os.Mkdir(filepath.Join(tm.dir, "clusters", "root"), 0o755))
+	tm.write("clusters/root/fleets.yaml", tm.read(fleetsFile))
+	object := parent.empty()
+	object.Object["spec"] = map[string]any{
+		"interval": "10m", "prune": false, "path": "./clusters/root",
+		"sourceRef": map[string]any{"kind": "GitRepository", "name": tm.name},
+	}
+	require.NoError(tm.t, tm.Client.Create(tm.t.Context(), object))
+	tm.t.Cleanup(func() { parent.forget(tm.t) })
+	parent.waitRevision(tm.t, tm.publish(tm.t, "GitRepository", tm.name, tm.dir), ready)
+	return parent
+}
+
+// specified returns a field of the spec of the team's Kustomization.
+func (tm *team) specified(field string) any {
+	tm.t.Helper()
+	object := tm.empty()
+	require.NoError(tm.t, tm.Client.Get(tm.t.Context(), key(object), object))
+	return object.Object["spec"].(map[string]any)[field]
 }

@@ -49,8 +49,8 @@ func drift(t *testing.T, f *flux) {
 		require.Contains(t, stderr, remedy)
 	}
 
-	tm.mustRun(`kubectl -n flux-system patch kustomization fleets --type merge -p '{"spec": {"suspend": true}}'`)
-	tm.mustRun(`kubectl -n flux-system patch kustomization fleets --type merge -p '{"spec": {"suspend": false}}'`)
+	tm.mustRun(`kubectl -n flux-system patch kustomization fleets --field-manager me --type merge -p '{"spec": {"suspend": true}}'`)
+	tm.mustRun(`kubectl -n flux-system patch kustomization fleets --field-manager me --type merge -p '{"spec": {"suspend": false}}'`)
 	said := tm.mustRun(`kubectl -n flux-system annotate --overwrite kustomization fleets reconcile.fluxcd.io/requestedAt="$(date +%s)"`)
 	require.Contains(t, said, "annotated")
 	tm.sync(t, ready)
