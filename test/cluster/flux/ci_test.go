@@ -98,7 +98,7 @@ func TestLastFleetIsNotRenderedAway(t *testing.T) {
 	require.Contains(t, said, "nothing was rendered")
 }
 
-var flag = regexp.MustCompile(`--([a-z-]+)=`)
+var option = regexp.MustCompile(`--([a-z-]+)=`)
 
 func TestJobsInstallAndPush(t *testing.T) {
 	declares, err := os.ReadFile(filepath.Join(module(t, cli), "cmd", "flux", "push_artifact.go"))
@@ -111,7 +111,7 @@ func TestJobsInstallAndPush(t *testing.T) {
 			require.NoError(t, err, "%s", said)
 
 			require.True(t, strings.HasPrefix(job.push, "flux push artifact "), job.push)
-			flags := flag.FindAllStringSubmatch(job.push, -1)
+			flags := option.FindAllStringSubmatch(job.push, -1)
 			require.GreaterOrEqual(t, len(flags), 3)
 			for _, f := range flags {
 				require.True(t, strings.Contains(string(declares), `"`+f[1]+`"`), f[0])

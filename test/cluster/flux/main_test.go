@@ -3,7 +3,9 @@
 package flux_test
 
 import (
+	"flag"
 	"os"
+	"strconv"
 	"sync/atomic"
 	"testing"
 
@@ -18,6 +20,10 @@ var (
 )
 
 func TestMain(m *testing.M) {
+	// All behaviours at a time: they mostly wait for Flux to look again.
+	if err := flag.Set("test.parallel", strconv.Itoa(len(behaviours))); err != nil {
+		panic(err)
+	}
 	code := shared.Main(m)
 	_ = os.RemoveAll(programs)
 	os.Exit(code)
