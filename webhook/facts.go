@@ -175,6 +175,7 @@ func fleetFact(kind string, u *unstructured.Unstructured) Fleet {
 	}
 	f.SetNamespace(u.GetNamespace())
 	f.SetName(u.GetName())
+	f.SetAnnotations(u.GetAnnotations())
 	f.SetCreationTimestamp(u.GetCreationTimestamp())
 	f.SetDeletionTimestamp(u.GetDeletionTimestamp())
 	f.Store().Bucket = text(u, "spec", "storage", "bucket")

@@ -149,6 +149,7 @@ type Fleet struct {
 	Created               time.Time
 	Replicas              int32
 	Terminating, Paused   bool
+	Protected             bool // from deletion
 }
 
 // String names the fleet.
@@ -176,6 +177,7 @@ func FleetOf(f v1alpha1.Fleet) Fleet {
 		Created:     f.GetCreationTimestamp().Time,
 		Terminating: f.GetDeletionTimestamp() != nil,
 		Paused:      f.Shared().Maintenance.Paused,
+		Protected:   f.GetAnnotations()[v1alpha1.AnnotationProtect] == "true",
 	}
 	if n := f.Shared().Replicas; n != nil {
 		out.Replicas = *n

@@ -64,6 +64,7 @@ func rules() []Rule {
 		// sealed.go; a changed template restarts members, hence closed
 		{Name: "seal", closed: true, applies: sealedWritten, needs: sealNeeds, judge: sealed},
 		{Name: "sealed-owner", closed: true, applies: partUpdated, needs: ownerNeeds, judge: owner},
+		{Name: "part-protected", closed: true, applies: partDeleted, needs: liveFleets, judge: partProtected},
 		// claim.go
 		// Open: the healer names a foreign claim and adds no member on it.
 		{Name: "claim-create", applies: claimCreated, needs: cachedFleets, judge: claimCreate},

@@ -152,3 +152,37 @@ func TestRemedies(t *testing.T) {
 	_, err := render.ParseSeal("garbage")
 	require.ErrorContains(t, err, "render the object again")
 }
+
+// A protected fleet keeps what every fleet has; nothing else is kept, and no other fleet's.
+func TestPartProtected(t *testing.T) {
+	const (
+		protect = `{metadata: {annotations: {celld.eric.dev/protect: "true"}}}`
+		going   = `{metadata: {deletionTimestamp: "2026-01-03T00:00:00Z", annotations: {celld.eric.dev/protect: "true"}}}`
+		kept    = "metadata.name: has annotation celld.eric.dev/protect"
+	)
+	tests := map[string]struct {
+		object, old string
+		facts       webhook.Facts
+		want        []string
+	}{
+		"budget":                      {object: "PodDisruptionBudget/my-fleet", facts: calm(live(t, protect)), want: []string{kept}},
+		"policy":                      {object: "NetworkPolicy/my-fleet", facts: calm(live(t, protect)), want: []string{kept}},
+		"Service":                     {object: "Service/my-fleet", facts: calm(live(t, protect)), want: []string{kept}},
+		"Service of peers":            {object: "Service/my-fleet-peers", facts: calm(live(t, protect)), want: []string{kept}},
+		"route that is not wanted":    {object: "HTTPRoute/my-fleet-routing", facts: calm(live(t, protect))},
+		"its policy":                  {object: "NetworkPolicy/my-fleet-routing", facts: calm(live(t, protect))},
+		"of a fleet that is going":    {object: "Service/my-fleet", facts: calm(live(t, going))},
+		"of a fleet that is gone":     {object: "Service/my-fleet", facts: calm()},
+		"of a fleet without it":       {object: "Service/my-fleet", facts: calm(live(t))},
+		"of a fleet that says false":  {object: "Service/my-fleet", facts: calm(live(t, `{metadata: {annotations: {celld.eric.dev/protect: "false"}}}`))},
+		"with another's identity":     {object: "Service/my-fleet", old: `[{op: replace, path: /metadata/labels/celld.eric.dev~1fleet-uid, value: x}]`, facts: calm(live(t, protect))},
+		"somebody's own, with labels": {object: "Service/my-fleet", old: `[{op: remove, path: /metadata/annotations/celld.eric.dev~1seal}]`, facts: calm(live(t, protect))},
+		"going already":               {object: "Service/my-fleet", old: `[{op: add, path: /metadata/deletionTimestamp, value: "2026-01-03T00:00:00Z"}]`, facts: calm(live(t, protect))},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			old := edited(t, rendered(t, fleet(t, persistent, gateway), tc.object), tc.old)
+			requireVerdict(t, tc.want, webhook.Review(input(t, webhook.Delete, old, "", tc.facts)))
+		})
+	}
+}

@@ -20,6 +20,26 @@ func partUpdated(in *Input) bool {
 
 func sealedWritten(in *Input) bool { return workloadWritten(in) || partUpdated(in) }
 
+// partDeleted: a deletion of what every fleet has. Routes are not meant: they go when the fleet has none any more.
+func partDeleted(in *Input) bool {
+	return in.is([]Operation{Delete}, Budgets, NetworkPolicies, Services) && in.Old.Identity != "" && in.Old.SealText != ""
+}
+
+// partProtected: a sync tool that may not delete a protected fleet would still take its parts away, and its policy is all
+// that protects the operator API of members.
+func partProtected(in *Input) finding {
+	if why := in.Facts.Fleets.unknown("the fleet"); why != "" {
+		return dontKnow(why)
+	}
+	fleet := in.liveFleet(in.Old.Identity)
+	if fleet == nil || !fleet.Protected || fleet.Terminating || in.Old.Terminating ||
+		in.Old.Name != fleet.Name && in.Old.Name != render.PeerServiceName(fleet.Name) {
+		return finding{}
+	}
+	return deny("metadata.name", fmt.Sprintf("%s has annotation %s and cannot do without this", fleet, v1alpha1.AnnotationProtect),
+		"put the fleet back into Git, or remove the annotation first")
+}
+
 func sealNeeds(in *Input) Needs {
 	if in.Operation == Update && len(unsealed(in)) > 0 {
 		return liveFleets(in)

@@ -118,6 +118,17 @@ func Guards() []Guard {
 			Why:    "the policy is all that protects the operator API of members, and the budget all that protects them from drains",
 		},
 		{
+			Name: "part-delete",
+			Rules: append(append(on("policy", "v1", []admissionregistrationv1.OperationType{remove}, webhook.Budgets),
+				on("networking.k8s.io", "v1", []admissionregistrationv1.OperationType{remove}, webhook.NetworkPolicies)...),
+				on("", "v1", []admissionregistrationv1.OperationType{remove}, webhook.Services)...),
+			Labelled: true,
+			Conditions: conditions(condition("sealed", `'`+v1alpha1.AnnotationSeal+`' in oldObject.metadata.?annotations.orValue({})`),
+				condition("not-by-control-plane", notBy("namespace-controller", "generic-garbage-collector"))),
+			Policy: open,
+			Why:    "parts of every fleet are asked about and only those of protected ones kept; one that went comes back with a sync",
+		},
+		{
 			Name: "claim", Rules: on("", "v1", []admissionregistrationv1.OperationType{update, remove}, webhook.Claims),
 			Labelled: true,
 			Conditions: conditions(notGoing,
