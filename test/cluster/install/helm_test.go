@@ -56,13 +56,14 @@ func TestHelm(t *testing.T) {
 	start()
 
 	helm(t, c, helmUninstall)
-	left := []string{"Namespace /" + system, "ServiceAccount " + system + "/default", "ConfigMap " + system + "/kube-root-ca.crt"}
+	left := []string{"Namespace /" + system, "ServiceAccount " + system + "/default", "ConfigMap " + system + "/kube-root-ca.crt",
+		"Lease " + system + "/fleetwright-healer"} // the page says so
 	for _, object := range objects {
 		if object.GetKind() == "CustomResourceDefinition" {
 			left = append(left, nameOf(object))
 		}
 	}
-	cluster.Wait(t, "nothing but definitions and the namespace to be left", func(ctx) (bool, string) {
+	cluster.Wait(t, "nothing but definitions, the namespace and the Lease in it to be left", func(ctx) (bool, string) {
 		now := inventory(t, c)
 		return len(now) == len(left), strings.Join(now, ", ")
 	})
