@@ -126,7 +126,8 @@ func membersOf(s *Snapshot, p Policy) []v1alpha1.MemberStatus {
 			status := memberStatus(m)
 			if c.member == m && c.refusal == "" {
 				status.ReplaceAfter = at(c.due)
-			} else if c.member == m && m.Pod != nil {
+			} else if c.member == m && m.Pod != nil && status.State != v1alpha1.MemberStarting {
+				// One that starts needs no fresh disk yet; the fleet's message tells when it takes too long.
 				status.Message = sentence(status.Message, c.refusal)
 			}
 			out = append(out, status)
