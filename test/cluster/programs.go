@@ -74,7 +74,7 @@ func (c *Cluster) startEtcd(context.Context) error {
 func (c *Cluster) startAPIServer(ctx context.Context) error {
 	var err error
 	for range 5 {
-		if c.port, err = freePort(ctx); err != nil {
+		if c.port, err = FreePort(ctx); err != nil {
 			return err
 		}
 		if err = c.runAPIServer(ctx); err == nil || !errors.Is(err, errPortTaken) {
@@ -86,7 +86,8 @@ func (c *Cluster) startAPIServer(ctx context.Context) error {
 
 var errPortTaken = errors.New("somebody else took the port")
 
-func freePort(ctx context.Context) (int, error) {
+// FreePort returns a port of the loopback address that nobody listens on.
+func FreePort(ctx context.Context) (int, error) {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
 		return 0, err

@@ -41,7 +41,7 @@ func startPrograms(t testing.TB, c *cluster.Cluster, plugin string) *programs {
 	for _, name := range []string{"plugins", "tmp", "cmp", "tls", "ssh", "bin"} {
 		require.NoError(t, os.MkdirAll(filepath.Join(dir, name), 0o755))
 	}
-	require.NoError(t, os.Symlink(helm(t), filepath.Join(dir, "bin", "helm")))
+	require.NoError(t, os.Symlink(program.Helm(t), filepath.Join(dir, "bin", "helm")))
 	p.env = append(os.Environ(),
 		"PATH="+filepath.Join(dir, "bin")+string(os.PathListSeparator)+os.Getenv("PATH"),
 		"HOME="+dir, "TMPDIR="+filepath.Join(dir, "tmp"), "KUBECONFIG="+c.Kubeconfig(),
@@ -100,16 +100,6 @@ func (p *programs) argocd(t testing.TB, args ...string) string {
 	cmd.Stdout, cmd.Stderr = &said, io.Discard
 	require.NoError(t, cmd.Run(), "argocd %s\n%s", strings.Join(args, " "), &said)
 	return said.String()
-}
-
-// helm is of the version that test/chart pins.
-func helm(t testing.TB) string {
-	t.Helper()
-	which := exec.CommandContext(t.Context(), "go", "tool", "-n", "helm")
-	which.Dir = path(t, "test/chart")
-	binary, err := which.Output()
-	require.NoError(t, err)
-	return strings.TrimSpace(string(binary))
 }
 
 func port(address string) string { return address[strings.LastIndexByte(address, ':')+1:] }

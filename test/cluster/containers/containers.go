@@ -20,6 +20,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"sync"
 	"syscall"
 	"testing"
@@ -162,14 +163,14 @@ func (k *kubelet) run(ct *container) error {
 	}
 	args := slices.Clone(spec.Args)
 	for _, port := range spec.Ports {
-		free, err := freePort(ctx)
+		free, err := cluster.FreePort(ctx)
 		if err != nil {
 			return err
 		}
 		k.mu.Lock()
-		ct.ports[port.Name] = free
+		ct.ports[port.Name] = strconv.Itoa(free)
 		k.mu.Unlock()
-		args = append(args, fmt.Sprintf(portFlags[port.Name], free))
+		args = append(args, fmt.Sprintf(portFlags[port.Name], ct.ports[port.Name]))
 	}
 	if slices.Contains(args, "--leader-elect") {
 		args = append(args, "--leader-election-namespace="+pod.Namespace) // a file of the Pod says so

@@ -106,13 +106,3 @@ func (k *kubelet) endpoint(service *corev1.Service, port string) (string, bool) 
 	}
 	return "", false
 }
-
-func freePort(ctx context.Context) (string, error) {
-	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
-	}
-	defer func() { _ = listener.Close() }()
-	_, port, err := net.SplitHostPort(listener.Addr().String())
-	return port, err
-}

@@ -90,10 +90,10 @@ func (tm *team) bootstrap() *kustomization {
 	tm.t.Helper()
 	parent := &kustomization{f: tm.flux, name: tm.name + "-root"}
 	require.NoError(tm.t, os.Mkdir(filepath.Join(tm.dir, "clusters", "root"), 0o755))
-	tm.write("clusters/root/fleets.yaml", tm.read(fleetsFile))
+	tm.write("clusters/parent/fleets.yaml", tm.read(fleetsFile))
 	object := parent.empty()
 	object.Object["spec"] = map[string]any{
-		"interval": "10m", "prune": false, "path": "./clusters/root",
+		"interval": "10m", "prune": false, "path": "./clusters/parent",
 		"sourceRef": map[string]any{"kind": "GitRepository", "name": tm.name},
 	}
 	require.NoError(tm.t, tm.Client.Create(tm.t.Context(), object))

@@ -29,7 +29,7 @@ const (
 // fleet is a fleet in a namespace: a test edits the spec and syncs it.
 type fleet struct {
 	v1alpha1.Fleet
-	t      *testing.T
+	t      testing.TB
 	c      *cluster.Cluster
 	healer client.Client
 }
@@ -58,7 +58,7 @@ func (f *fleet) run() {
 	f.waitReady(3)
 }
 
-func inNamespace(t *testing.T, c *cluster.Cluster, namespace string, change ...func(*v1alpha1.PersistentFleet)) *fleet {
+func inNamespace(t testing.TB, c *cluster.Cluster, namespace string, change ...func(*v1alpha1.PersistentFleet)) *fleet {
 	t.Helper()
 	replicas := int32(3)
 	f := &v1alpha1.PersistentFleet{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "my-fleet"}}
@@ -74,12 +74,12 @@ func inNamespace(t *testing.T, c *cluster.Cluster, namespace string, change ...f
 	return of(t, c, f)
 }
 
-func of(t *testing.T, c *cluster.Cluster, f v1alpha1.Fleet) *fleet {
+func of(t testing.TB, c *cluster.Cluster, f v1alpha1.Fleet) *fleet {
 	t.Helper()
 	return &fleet{Fleet: f, t: t, c: c, healer: cluster.NewClient(t, c.ConfigFor(t, serve.DefaultHealer, "system:masters"))}
 }
 
-func newNamespace(t *testing.T, c *cluster.Cluster) string {
+func newNamespace(t testing.TB, c *cluster.Cluster) string {
 	t.Helper()
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "guards-"}}
 	require.NoError(t, c.Client.Create(t.Context(), namespace))

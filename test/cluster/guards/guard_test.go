@@ -48,7 +48,7 @@ const without = "guards.test/without"
 
 // newGuards installs what the webhook needs: namespace, ServiceAccount, the
 // generated rights, an empty Secret and the generated configuration.
-func newGuards(t *testing.T, c *cluster.Cluster) *guards {
+func newGuards(t testing.TB, c *cluster.Cluster) *guards {
 	t.Helper()
 	const namespace = registration.DefaultNamespace
 	make := func(object client.Object) { require.NoError(t, c.Client.Create(t.Context(), object)) }
@@ -88,7 +88,7 @@ func (g *guards) configuration() *admissionregistrationv1.ValidatingWebhookConfi
 
 // start runs another replica and waits until it is ready. Its options are
 // those of a Pod, but for the addresses.
-func (g *guards) start(t *testing.T, change ...func(*serve.Options)) *replica {
+func (g *guards) start(t testing.TB, change ...func(*serve.Options)) *replica {
 	t.Helper()
 	o := serve.Default()
 	o.Address, o.MetricsAddress, o.ProbeAddress = "127.0.0.1:"+program.FreePort(t), "0", "127.0.0.1:"+program.FreePort(t)
@@ -127,7 +127,7 @@ func (r *replica) ready(ctx ctx) (bool, string) {
 }
 
 // end tells a replica to stop and waits until it has.
-func (r *replica) end(t *testing.T) {
+func (r *replica) end(t testing.TB) {
 	t.Helper()
 	r.stop()
 	select {
@@ -140,7 +140,7 @@ func (r *replica) end(t *testing.T) {
 
 // waitAsked waits until the API server asks: it hears of a configuration, and
 // of its caBundle, a little later.
-func (g *guards) waitAsked(t *testing.T) {
+func (g *guards) waitAsked(t testing.TB) {
 	t.Helper()
 	probe := reservation("s3-probe", "s3://probe", identity)
 	require.NoError(t, client.IgnoreAlreadyExists(g.c.Client.Create(t.Context(), probe)))

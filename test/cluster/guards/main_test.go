@@ -26,7 +26,7 @@ func TestMain(m *testing.M) { os.Exit(shared.Main(m)) }
 
 // newCluster returns the cluster of this package, with the definitions of
 // fleets and routes, guarded by a webhook that all tests share.
-func newCluster(t *testing.T) *cluster.Cluster {
+func newCluster(t testing.TB) *cluster.Cluster {
 	t.Helper()
 	c := shared.Cluster(t)
 	installs.Do(func() {

@@ -21,7 +21,7 @@ type service struct {
 	turn     int
 }
 
-func newService(t *testing.T) *service {
+func newService(t testing.TB) *service {
 	t.Helper()
 	listener, err := net.Listen("tcp", "localhost:0") //nolint:noctx // it stays as long as the process
 	require.NoError(t, err)

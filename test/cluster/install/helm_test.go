@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fleetwright/fleetwright/test/cluster"
+	"github.com/fleetwright/fleetwright/test/cluster/program"
 )
 
 const (
@@ -23,11 +24,7 @@ const (
 // of the repository.
 func helm(t *testing.T, c *cluster.Cluster, command string) {
 	t.Helper()
-	which := exec.CommandContext(t.Context(), "go", "tool", "-n", "helm")
-	which.Dir = path(t, "test/chart")
-	binary, err := which.Output()
-	require.NoError(t, err)
-	cmd := exec.CommandContext(t.Context(), strings.TrimSpace(string(binary)), strings.Fields(command)[1:]...)
+	cmd := exec.CommandContext(t.Context(), program.Helm(t), strings.Fields(command)[1:]...)
 	cmd.Dir = path(t, ".")
 	cmd.Env = append(os.Environ(), "KUBECONFIG="+c.Kubeconfig(), "HELM_CACHE_HOME="+t.TempDir(), "HELM_CONFIG_HOME="+t.TempDir(),
 		"HELM_DATA_HOME="+t.TempDir())

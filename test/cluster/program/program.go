@@ -8,11 +8,12 @@ import (
 	"bytes"
 	"context"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -97,12 +98,20 @@ func WriteKubeconfig(config *rest.Config, name string) error {
 // FreePort returns a port of the loopback address that nobody listens on.
 func FreePort(tb testing.TB) string {
 	tb.Helper()
-	listener, err := new(net.ListenConfig).Listen(tb.Context(), "tcp", "127.0.0.1:0")
+	port, err := cluster.FreePort(tb.Context())
 	require.NoError(tb, err)
-	defer func() { _ = listener.Close() }()
-	_, port, err := net.SplitHostPort(listener.Addr().String())
+	return strconv.Itoa(port)
+}
+
+// Helm builds the version of helm that test/chart pins, and returns the binary.
+// It is called from a package of this module.
+func Helm(tb testing.TB) string {
+	tb.Helper()
+	which := exec.CommandContext(tb.Context(), "go", "tool", "-n", "helm")
+	which.Dir = filepath.Join("..", "..", "chart")
+	binary, err := which.Output()
 	require.NoError(tb, err)
-	return port
+	return strings.TrimSpace(string(binary))
 }
 
 // buffer is written by a program while a test reads it.
