@@ -89,7 +89,7 @@ func (tm *team) requireLeft(versions map[string]string, objects []*unstructured.
 func (tm *team) bootstrap() *kustomization {
 	tm.t.Helper()
 	parent := &kustomization{f: tm.flux, name: tm.name + "-root"}
-	require.NoError(tm.t, os.Mkdir(filepath.Join(tm.dir, "clusters", "root"), 0o755))
+	require.NoError(tm.t, os.Mkdir(filepath.Join(tm.dir, "clusters", "parent"), 0o755))
 	tm.write("clusters/parent/fleets.yaml", tm.read(fleetsFile))
 	object := parent.empty()
 	object.Object["spec"] = map[string]any{
