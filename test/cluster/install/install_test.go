@@ -35,7 +35,7 @@ const rollout = "kubectl -n fleetwright-system rollout status deployment/fleetwr
 func TestCommandsOfThePage(t *testing.T) {
 	run := []string{
 		helmInstall, rollout, helmUninstall, removeCRDs,
-		"make image VERSION=v0.1.0", // there is no engine here; tests of the chart run its steps
+		"make image IMAGE=registry.example.com/fleetwright VERSION=v0.1.0", // there is no engine here; tests of the chart run its steps
 	}
 	for _, way := range ways {
 		run = append(run, "kubectl "+strings.Join(way.apply, " "))
