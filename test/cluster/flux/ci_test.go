@@ -19,7 +19,7 @@ import (
 const cli = "github.com/fluxcd/flux2/v2@v2.9.5"
 
 // job is what one of the example's files for CI runs.
-type job struct{ install, check, push string }
+type job struct{ install, check, newest, push string }
 
 func jobs(t *testing.T) map[string]job {
 	t.Helper()
@@ -52,8 +52,8 @@ func load(t *testing.T, name string, into any) {
 func newJob(t *testing.T, check, push []string) job {
 	t.Helper()
 	require.Len(t, check, 3)
-	require.Len(t, push, 1)
-	return job{install: check[0], check: strings.Join(check[1:], "\n"), push: push[0]}
+	require.Len(t, push, 2)
+	return job{install: check[0], check: strings.Join(check[1:], "\n"), newest: push[0], push: push[1]}
 }
 
 func TestJobsCheckWhatIsCommitted(t *testing.T) {
@@ -110,6 +110,7 @@ func TestJobsInstallAndPush(t *testing.T) {
 			said, err := exec.CommandContext(t.Context(), "go", "list", path).CombinedOutput()
 			require.NoError(t, err, "%s", said)
 
+			require.Contains(t, job.newest, "git ls-remote ") // test/chart runs it
 			require.True(t, strings.HasPrefix(job.push, "flux push artifact "), job.push)
 			flags := option.FindAllStringSubmatch(job.push, -1)
 			require.GreaterOrEqual(t, len(flags), 3)
