@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	helm "helm.sh/helm/v3/pkg/chart"
 	"sigs.k8s.io/yaml"
 
 	chart "github.com/fleetwright/fleetwright/test/chart"
@@ -53,8 +54,20 @@ func TestRefused(t *testing.T) {
 			require.ErrorContains(t, err, "don't meet the specifications of the schema")
 		})
 	}
-	_, err = chart.Render(c, "x", values(t, "global: {anything: of-a-parent}"))
+}
+
+// A chart that has this one as a dependency hands values of its own on to it.
+func TestParentChart(t *testing.T) {
+	c, err := chart.Load(root)
 	require.NoError(t, err)
+	parent := &helm.Chart{Metadata: &helm.Metadata{APIVersion: helm.APIVersionV2, Name: "parent", Version: "1.0.0",
+		Dependencies: []*helm.Dependency{{Name: "fleetwright", Version: c.Metadata.Version, Condition: "fleetwright.enabled"}}}}
+	parent.AddDependency(c)
+	out, err := chart.Render(parent, "x", values(t, "{global: {anything: of-a-parent}, fleetwright: {enabled: true}}"))
+	require.NoError(t, err)
+	require.Contains(t, out, "name: fleetwright-healer")
+	_, err = chart.Render(parent, "x", values(t, "fleetwright: {enabled: perhaps}"))
+	require.ErrorContains(t, err, "/enabled")
 }
 
 // Every group of the schema is closed and holds exactly the keys of values.yaml, but for those that are maps by nature.
@@ -62,7 +75,9 @@ func TestSchemaIsThatOfValues(t *testing.T) {
 	var schema, tree map[string]any
 	require.NoError(t, json.Unmarshal(read(t, "charts/fleetwright/values.schema.json"), &schema))
 	require.NoError(t, yaml.UnmarshalStrict(read(t, "charts/fleetwright/values.yaml"), &tree))
-	delete(schema["properties"].(map[string]any), "global")
+	for _, parents := range []string{"global", "enabled"} { // a chart's that has this one as a dependency
+		delete(schema["properties"].(map[string]any), parents)
+	}
 	compare(t, "values", schema, tree)
 	// A user's own values may be any subset, so nothing is required at the top.
 	require.NotContains(t, schema, "required")
