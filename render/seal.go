@@ -77,6 +77,9 @@ func normalise(object *tree.Node) *tree.Node {
 		switch kind {
 		case "StatefulSet", "Deployment":
 			spec = without(spec, "replicas").Replace("template", normaliseTemplate)
+			if kind == "StatefulSet" {
+				spec = spec.Replace("updateStrategy", normaliseStrategy)
+			}
 			return spec.Replace("volumeClaimTemplates", func(l *tree.Node) *tree.Node { return l.Each(normaliseClaim) })
 		case "Service":
 			return normaliseService(spec)
@@ -108,6 +111,16 @@ func sealedMetadata(m *tree.Node) *tree.Node {
 		out.Fields = append(out.Fields, f)
 	}
 	return out
+}
+
+// normaliseStrategy drops the limit of members that a rollout takes down at once where it is the default. Only API servers
+// with the feature gate MaxUnavailableStatefulSet know the field, and they fill it in.
+func normaliseStrategy(s *tree.Node) *tree.Node {
+	return s.Replace("rollingUpdate", func(r *tree.Node) *tree.Node {
+		return r.Filter(func(key string, value *tree.Node) bool {
+			return key != "maxUnavailable" || value.Text != "1" || value.Kind != tree.Number && value.Kind != tree.String
+		})
+	})
 }
 
 func normaliseTemplate(t *tree.Node) *tree.Node {

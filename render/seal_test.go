@@ -94,6 +94,10 @@ func TestSealsOfWhatIsStored(t *testing.T) {
 - {op: add, path: /spec/volumeClaimTemplates/0/status, value: {phase: Pending}}
 - {op: add, path: /spec/volumeClaimTemplates/0/metadata/creationTimestamp, value: null}
 - {op: replace, path: /spec/volumeClaimTemplates/0/spec/resources/requests/storage, value: 10240Mi}
+- {op: add, path: /spec/updateStrategy/rollingUpdate/maxUnavailable, value: 1}
+`},
+		"StatefulSet with its limit as text": {"quickstart", "StatefulSet/my-fleet", workload + `
+- {op: add, path: /spec/updateStrategy/rollingUpdate/maxUnavailable, value: "1"}
 `},
 		"Deployment": {"bucket", "Deployment/my-fleet", workload + `
 - {op: replace, path: /spec/template/spec/volumes/0/emptyDir/sizeLimit, value: 10240Mi}
