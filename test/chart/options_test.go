@@ -43,7 +43,11 @@ webhook:
   nodeSelector: {disk: fast}
   tolerations: [{operator: Exists, tolerationSeconds: 60}]
   podAnnotations: {a: "1"}
-networkPolicy: {apiServerCIDRs: [10.0.0.0/28, "fd00::/64"], apiServerPorts: [7443], metricsFrom: [{namespaceSelector: {matchLabels: {a: b}}}]}
+networkPolicy:
+  apiServerCIDRs: [10.0.0.0/28, "fd00::/64"]
+  apiServerPorts: [7443]
+  reviewsFrom: [{ipBlock: {cidr: 10.0.1.0/28}}, {namespaceSelector: {matchLabels: {a: b}}, podSelector: {matchLabels: {c: d}}}]
+  metricsFrom: [{namespaceSelector: {matchLabels: {a: b}}}]
 metrics:
   serviceMonitor: {enabled: true, interval: 1m, labels: {release: prometheus}}
   prometheusRule: {enabled: true, labels: {release: prometheus}, runbooks: "https://runbooks.test/"}
@@ -83,7 +87,8 @@ func TestEveryValueArrives(t *testing.T) {
 	peers := find[*networkingv1.NetworkPolicy](t, all, "fleetwright-healer").Spec.Egress[2].To
 	require.Equal(t, []string{"fleets", "more-fleets"}, peers[0].NamespaceSelector.MatchExpressions[0].Values)
 	reviews := find[*networkingv1.NetworkPolicy](t, all, "fleetwright-webhook").Spec.Ingress[1]
-	require.Equal(t, "fd00::/64", reviews.From[1].IPBlock.CIDR)
+	require.Equal(t, "10.0.1.0/28", reviews.From[0].IPBlock.CIDR)
+	require.Equal(t, "d", reviews.From[1].PodSelector.MatchLabels["c"])
 	monitor := find[*monitoringv1.ServiceMonitor](t, all, "fleetwright")
 	require.Equal(t, "prometheus", monitor.Labels["release"])
 	require.EqualValues(t, "1m", monitor.Spec.Endpoints[0].Interval)
@@ -119,6 +124,26 @@ metrics: {prometheusRule: {enabled: true}}
 	digest := `image: {digest: "sha256:0000000000000000000000000000000000000000000000000000000000000000"}`
 	require.Equal(t, "ghcr.io/fleetwright/fleetwright@sha256:0000000000000000000000000000000000000000000000000000000000000000",
 		find[*appsv1.Deployment](t, objects(t, "x", digest), "fleetwright-healer").Spec.Template.Spec.Containers[0].Image)
+}
+
+// In many clusters reviews do not come from where requests go to: agents pass them on.
+func TestReviewsComeFromElsewhere(t *testing.T) {
+	tests := map[string]struct {
+		values   string
+		to, from int // peers of the API server's ports and of the port of reviews; none means any
+	}{
+		"neither":  {"", 0, 0},
+		"requests": {"networkPolicy: {apiServerCIDRs: [10.0.0.0/28]}", 1, 0},
+		"reviews":  {"networkPolicy: {reviewsFrom: [{podSelector: {}}]}", 0, 1},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			policy := find[*networkingv1.NetworkPolicy](t, objects(t, "x", tc.values), "fleetwright-webhook").Spec
+			require.Len(t, policy.Egress[0].To, tc.to)
+			require.Equal(t, 9443, policy.Ingress[1].Ports[0].Port.IntValue())
+			require.Len(t, policy.Ingress[1].From, tc.from)
+		})
+	}
 }
 
 // What talks to what agrees: Services, policies, ports and probes.

@@ -43,6 +43,8 @@ func TestRefused(t *testing.T) {
 		"port":               {`networkPolicy: {apiServerPorts: [66000]}`, "/networkPolicy/apiServerPorts/0"},
 		"no port":            {`networkPolicy: {apiServerPorts: []}`, "/networkPolicy/apiServerPorts"},
 		"peer":               {`networkPolicy: {metricsFrom: [{}]}`, "/networkPolicy/metricsFrom/0"},
+		"peer of all sorts":  {`networkPolicy: {metricsFrom: [{ipBlock: {cidr: 10.0.0.0/8}, podSelector: {}}]}`, "/networkPolicy/metricsFrom/0"},
+		"reviewer":           {`networkPolicy: {reviewsFrom: [{ipBlock: {cidr: 10.0.0.0/8}, namespaceSelector: {}}]}`, "/networkPolicy/reviewsFrom/0"},
 		"runbooks":           {`metrics: {prometheusRule: {runbooks: wiki}}`, "/metrics/prometheusRule/runbooks"},
 	}
 	c, err := chart.Load(root)

@@ -93,14 +93,3 @@ securityContext:
 {{- end }}
 {{- end }}
 {{- end }}
-
-{{- /* The API server's addresses as peers, if they are known: include with "from" or "to". */ -}}
-{{- define "fleetwright.apiServer" -}}
-{{- $key := index . 1 -}}
-{{- with (index . 0).Values.networkPolicy.apiServerCIDRs }}
-    {{ $key }}:
-    {{- range . }}
-    - ipBlock: {cidr: {{ . | quote }}}
-    {{- end }}
-{{- end }}
-{{- end }}
