@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	helm "helm.sh/helm/v3/pkg/chart"
@@ -27,12 +28,22 @@ func TestRefused(t *testing.T) {
 		"issuer kind":        {`webhook: {certManager: {issuerRef: {name: a, kind: Secret}}}`, "/webhook/certManager/issuerRef/kind"},
 		"duration":           {`healer: {memberReplacementDelay: 10 minutes}`, "/healer/memberReplacementDelay"},
 		"duration as number": {`healer: {memberReplacementDelay: 10}`, "/healer/memberReplacementDelay"},
+		"delay of seconds":   {`healer: {memberReplacementDelay: 59s}`, "/healer/memberReplacementDelay"},
+		"delay of ms":        {`healer: {memberReplacementDelay: 90000ms}`, "/healer/memberReplacementDelay"},
+		"no delay":           {`healer: {memberReplacementDelay: 0m}`, "/healer/memberReplacementDelay"},
+		"half a minute":      {`healer: {memberReplacementDelay: 0.5m}`, "/healer/memberReplacementDelay"},
+		"endless delay":      {`healer: {memberReplacementDelay: 9999999h}`, "/healer/memberReplacementDelay"},
 		"concurrency":        {`healer: {concurrency: 0}`, "/healer/concurrency"},
 		"namespace":          {`fleetNamespaces: ["*"]`, "/fleetNamespaces/0"},
 		"namespaces":         {`fleetNamespaces: fleets`, "/fleetNamespaces"},
 		"same namespace":     {`fleetNamespaces: [a, a]`, "/fleetNamespaces"},
 		"digest":             {`image: {digest: "sha256:1"}`, "/image/digest"},
 		"digest in name":     {`image: {repository: "a@sha256:1"}`, "/image/repository"},
+		"digest after port":  {`image: {repository: "registry.test:5000/a@sha256:1"}`, "/image/repository"},
+		"tag in name":        {`image: {repository: "registry.test/a:v1"}`, "/image/repository"},
+		"tag after port":     {`image: {repository: "registry.test:5000/a:v1"}`, "/image/repository"},
+		"tag alone":          {`image: {repository: "a:1"}`, "/image/repository"},
+		"two slashes":        {`image: {repository: "registry.test//a"}`, "/image/repository"},
 		"tag":                {`image: {tag: "a b"}`, "/image/tag"},
 		"pull policy":        {`image: {pullPolicy: Sometimes}`, "/image/pullPolicy"},
 		"pull secret":        {`imagePullSecrets: [registry]`, "/imagePullSecrets/0"},
@@ -55,6 +66,23 @@ func TestRefused(t *testing.T) {
 			require.ErrorContains(t, err, tc.says)
 			require.ErrorContains(t, err, "don't meet the specifications of the schema")
 		})
+	}
+}
+
+// The healer starts with every delay that the schema takes, and so do Pods with every name of the image.
+func TestAccepted(t *testing.T) {
+	c, err := chart.Load(root)
+	require.NoError(t, err)
+	for _, delay := range []string{"1m", "60s", "100s", "1.5m", "10m", "1m30s", "1h", "1.5h", "1h30m", "2h0m0s", "1h0s", "99999.5h99999m99999s"} {
+		_, err := chart.Render(c, "x", values(t, "healer: {memberReplacementDelay: "+delay+"}"))
+		require.NoError(t, err)
+		parsed, err := time.ParseDuration(delay)
+		require.NoError(t, err)
+		require.GreaterOrEqual(t, parsed, time.Minute, "the healer ends at once")
+	}
+	for _, repository := range []string{"a", "fleetwright/a", "registry.test/a", "localhost:5000/a", "registry.test:5000/a/b_c/d-e.f"} {
+		_, err := chart.Render(c, "x", values(t, `image: {repository: "`+repository+`"}`))
+		require.NoError(t, err)
 	}
 }
 
