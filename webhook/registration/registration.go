@@ -56,10 +56,13 @@ var (
 	rendered = condition("rendered-part-changes", `request.operation != 'UPDATE' || object.?spec != oldObject.?spec || `+
 		strings.Join([]string{
 			differs("ownerReferences"),
-			differs("labels[?'" + v1alpha1.LabelFleetUID + "']"), differs("labels[?'" + v1alpha1.LabelFleet + "']"),
 			differs("labels[?'" + v1alpha1.LabelAppName + "']"), differs("labels[?'" + v1alpha1.LabelManagedBy + "']"),
-			differs("annotations[?'" + v1alpha1.AnnotationSeal + "']"), differs("annotations[?'" + v1alpha1.AnnotationSpecDigest + "']"),
+			ownKeyDiffers("labels"), ownKeyDiffers("annotations"),
 		}, ` || `))
+	// handedOver: owners may go, and the control plane's controllers put their own on claims.
+	handedOver = condition("identity-changes-or-new-owner", `request.operation != 'UPDATE' || `+differs("labels[?'"+v1alpha1.LabelFleetUID+"']")+` || `+
+		differs("ownerReferences")+` && !object.metadata.?ownerReferences.orValue([]).all(o, o in oldObject.metadata.?ownerReferences.orValue([])) && `+
+		notBy("namespace-controller", "generic-garbage-collector", "statefulset-controller"))
 )
 
 func condition(name, expression string) admissionregistrationv1.MatchCondition {
@@ -69,6 +72,15 @@ func condition(name, expression string) admissionregistrationv1.MatchCondition {
 // differs compares a field of the metadata, missing or not.
 func differs(field string) string {
 	return "object.metadata.?" + field + " != oldObject.metadata.?" + field
+}
+
+// ownKeyDiffers is true when a key of this project is added to labels or annotations, taken away or changed. Most updates
+// leave the whole map alone, which is cheap to see.
+func ownKeyDiffers(in string) string {
+	is, was := "object.metadata.?"+in, "oldObject.metadata.?"+in
+	ours := "k.startsWith('" + v1alpha1.KeyPrefix + "')"
+	return fmt.Sprintf("%[1]s != %[2]s && (%[1]s.orValue({}).exists(k, %[3]s && %[1]s[?k] != %[2]s[?k]) || "+
+		"%[2]s.orValue({}).exists(k, %[3]s && !(k in %[1]s.orValue({}))))", is, was, ours)
 }
 
 // Guards are the entries, in the order of the rules.
@@ -89,13 +101,17 @@ func Guards() []Guard {
 		},
 		{
 			Name: "fleet-delete", Rules: fleets(remove), Policy: closed,
-			Conditions: conditions(condition("protected", `'`+v1alpha1.AnnotationProtect+`' in oldObject.metadata.?annotations.orValue({})`)),
-			Why:        "only protected fleets are asked about, and their owners want exactly this",
+			Conditions: conditions(condition("protected", `'`+v1alpha1.AnnotationProtect+`' in oldObject.metadata.?annotations.orValue({})`),
+				condition("not-by-control-plane", notBy("namespace-controller"))),
+			Why: "only protected fleets are asked about, and their owners want exactly this; ending a namespace does not come by here",
 		},
 		{
 			Name: "workload", Rules: on("apps", "v1", []admissionregistrationv1.OperationType{create, update, remove}, workloads...),
-			Labelled: true, Conditions: conditions(notGoing, rendered), Policy: closed,
-			Why: "a changed template restarts every member, and a deletion ends them; rollouts and status do not come by here",
+			Labelled: true, Policy: closed,
+			// The garbage collector is asked about: it deletes a workload only for an owner, and no workload may have one.
+			Conditions: conditions(notGoing, rendered,
+				condition("not-by-control-plane", `request.operation != 'DELETE' || `+notBy("namespace-controller"))),
+			Why: "a changed template restarts every member, and a deletion ends them; rollouts, status, and ending a namespace, do not come by here",
 		},
 		{
 			Name: "scale", Rules: on("apps", "v1", []admissionregistrationv1.OperationType{update}, subresources(workloads, "scale")...),
@@ -131,8 +147,7 @@ func Guards() []Guard {
 		{
 			Name: "claim", Rules: on("", "v1", []admissionregistrationv1.OperationType{update, remove}, webhook.Claims),
 			Labelled: true,
-			Conditions: conditions(notGoing,
-				condition("identity-changes", `request.operation != 'UPDATE' || `+differs("labels[?'"+v1alpha1.LabelFleetUID+"']")),
+			Conditions: conditions(notGoing, handedOver,
 				condition("not-by-control-plane", `request.operation != 'DELETE' || `+notBy("namespace-controller", "generic-garbage-collector"))),
 			Policy: closed,
 			Why:    "a disk that is deleted does not come back; binding a claim, and ending a namespace, do not come by here",
