@@ -5,7 +5,6 @@ package webhook
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	"github.com/fleetwright/fleetwright/render"
@@ -65,7 +64,7 @@ func sealed(in *Input) finding {
 
 // unsealed returns what is wrong with the seal of a write. The write is admitted when
 //
-//  1. nothing changes of what a seal covers, the seal included;
+//  1. nothing changes of what a seal covers, the seal included, but that keys go which render never set;
 //  2. the whole matches the seal: it is exactly what render printed, or repairs it;
 //  3. render's own fields match the seal, and the object is new, or rendered anew, or had other ones: another admission
 //     plugin added something to a fresh render or to a repair. With the same seal over the same fields it is a policy that
@@ -75,74 +74,38 @@ func unsealed(in *Input) []Reason {
 		return nil
 	}
 	claimed, err := render.ParseSeal(in.Object.SealText)
-	seal := in.Object.Seal()
+	if err == nil && fits(in, claimed, in.Object.Seal()) {
+		return nil
+	}
+	foreign, rest := foreignKeys(in.Object, nil)
 	switch {
-	case err != nil && in.Object.SealText == "":
-		err = fmt.Errorf("annotation %s is missing", v1alpha1.AnnotationSeal)
-	case err != nil:
-	case claimed.Full == seal.Full:
+	case in.Old != nil && in.Object.SealText == in.Old.SealText && in.Object.Seal() == withoutGone(in).Seal():
 		return nil
-	case claimed.Owned == seal.Owned && (in.Old == nil || in.Old.SealText != in.Object.SealText || !intact(in.Old)):
-		return nil
+	case len(foreign) > 0 && err == nil && fits(in, claimed, rest.Seal()):
+		return foreign // these keys are all that is wrong
+	case in.Old == nil:
+		return append(foreign, sealedWrongly(in.Object, err))
+	default:
+		return changed(in, claimed, err)
 	}
-	if in.Old == nil {
-		return sealedWrongly(err)
-	}
-	return changed(in, err)
+}
+
+// withoutGone is the old object without the foreign keys that the new one has no more.
+func withoutGone(in *Input) *Object {
+	_, old := foreignKeys(in.Old, in.Object)
+	return old
+}
+
+// fits says whether a new object with a seal claimed of it is admitted.
+func fits(in *Input, claimed, seal render.Seal) bool {
+	return claimed.Full == seal.Full ||
+		claimed.Owned == seal.Owned && (in.Old == nil || in.Old.SealText != in.Object.SealText || !intact(in.Old))
 }
 
 // intact says that an object's own fields are as they were rendered.
 func intact(o *Object) bool {
 	claimed, err := render.ParseSeal(o.SealText)
 	return err == nil && claimed.Owned == o.Seal().Owned
-}
-
-const sealPath = "metadata.annotations[" + v1alpha1.AnnotationSeal + "]"
-
-func sealedWrongly(err error) []Reason {
-	problem := "the object is not what was rendered: somebody, a patch of rendered objects or a mutating policy changed fields of render's own"
-	if err != nil {
-		problem = err.Error()
-	}
-	return []Reason{{sealPath, problem, "change the fleet instead, and apply what fleetwright render prints; exempt the fleet from the policy"}}
-}
-
-// maxPaths bounds how many fields a denial names.
-const maxPaths = 8
-
-// changed names what a write changed without a seal for it.
-func changed(in *Input, err error) []Reason {
-	paths := render.Differences(in.Old.root, in.Object.root)
-	var reasons []Reason
-	for _, path := range paths[:min(len(paths), maxPaths)] {
-		reasons = append(reasons, Reason{path, "differs, and is rendered from the fleet", instead(path)})
-	}
-	if more := len(paths) - maxPaths; more > 0 {
-		reasons = append(reasons, Reason{"spec", fmt.Sprintf("%d more fields differ", more), instead("")})
-	}
-	if err != nil && in.Old.SealText != in.Object.SealText || len(paths) == 0 {
-		reasons = append(reasons, Reason{sealPath, "is not the seal of this object", "apply what fleetwright render prints"})
-	}
-	return reasons
-}
-
-// instead says how to do properly what a change of a path was meant to do.
-func instead(path string) string {
-	switch {
-	case strings.HasSuffix(path, "[kubectl.kubernetes.io/restartedAt]"),
-		strings.HasSuffix(path, "template.metadata.annotations"), strings.HasSuffix(path, "["+v1alpha1.AnnotationRestartToken+"]"):
-		return "to restart members, change spec.maintenance.restartToken of the fleet in Git"
-	case strings.HasSuffix(path, ".containers["+v1alpha1.ContainerName+"].image"):
-		return "change spec.runtimeImage of the fleet in Git"
-	case strings.HasSuffix(path, ".rollingUpdate.partition"), path == "spec.paused":
-		return "change spec.maintenance.paused of the fleet in Git"
-	case strings.Contains(path, ".resources."):
-		return "change spec.resources of the fleet in Git"
-	case strings.HasPrefix(path, "metadata.labels"), strings.HasPrefix(path, "metadata.annotations"):
-		return "leave keys of " + strings.TrimSuffix(v1alpha1.KeyPrefix, "/") + " and app.kubernetes.io as they were rendered"
-	default:
-		return "edit the fleet in Git and sync what it renders to"
-	}
 }
 
 // ownerNeeds: only a change of the identity takes a look at the fleets.

@@ -67,12 +67,14 @@ func TestWorkloadCreate(t *testing.T) {
 		"members without a controller, all of them kept": {patch: count3, facts: func(f *webhook.Facts) {
 			f.Claims, f.Orphans = webhook.Known(disks(me, 3)), webhook.Known([]string{"my-fleet-0", "my-fleet-1", "my-fleet-2"})
 		}},
-		"with an owner":       {patch: `[{op: add, path: /metadata/ownerReferences, value: [{kind: ConfigMap, name: a, uid: "1"}]}]`, want: []string{"metadata.ownerReferences: ConfigMap a 1"}},
-		"another image":       {patch: `[{op: replace, path: /spec/template/spec/containers/0/image, value: evil}]`, want: []string{sealPath + ": not what was rendered"}},
-		"no seal":             {patch: `[{op: remove, path: /metadata/annotations/celld.eric.dev~1seal}]`, want: []string{sealPath + ": missing"}},
-		"seal of another age": {patch: `[{op: replace, path: /metadata/annotations/celld.eric.dev~1seal, value: v9}]`, want: []string{sealPath + ": not a seal that this version reads"}},
-		"with a sidecar":      {patch: sidecar},
-		"no identity":         {patch: `[{op: remove, path: /metadata/labels/celld.eric.dev~1fleet-uid}, {op: add, path: /spec/replicas, value: 9}]`},
+		"with an owner":                         {patch: `[{op: add, path: /metadata/ownerReferences, value: [{kind: ConfigMap, name: a, uid: "1"}]}]`, want: []string{"metadata.ownerReferences: ConfigMap a 1"}},
+		"another image":                         {patch: `[{op: replace, path: /spec/template/spec/containers/0/image, value: evil}]`, want: []string{sealPath + ": not what was rendered"}},
+		"no seal":                               {patch: `[{op: remove, path: /metadata/annotations/celld.eric.dev~1seal}]`, want: []string{sealPath + ": missing"}},
+		"seal of another age":                   {patch: `[{op: replace, path: /metadata/annotations/celld.eric.dev~1seal, value: v9}]`, want: []string{sealPath + ": not a seal that this version reads"}},
+		"with a sidecar":                        {patch: sidecar},
+		"with a foreign key":                    {patch: stray, want: []string{strayPath + ": breaks the seal"}},
+		"with a foreign key, and another image": {patch: stray + imageToo, want: []string{strayPath + ": breaks the seal", sealPath + ": not what was rendered"}},
+		"no identity":                           {patch: `[{op: remove, path: /metadata/labels/celld.eric.dev~1fleet-uid}, {op: add, path: /spec/replicas, value: 9}]`},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
