@@ -14,6 +14,7 @@ type Metrics struct {
 	verdicts  *prometheus.CounterVec
 	unusable  prometheus.Counter
 	latency   *prometheus.HistogramVec
+	notBefore prometheus.Gauge
 	notAfter  prometheus.Gauge
 	factReads *prometheus.CounterVec
 }
@@ -31,6 +32,9 @@ func NewMetrics(registry prometheus.Registerer) (*Metrics, error) {
 			Name: "fleetwright_webhook_review_seconds", Help: "Time from a review's arrival to its answer.",
 			Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5},
 		}, []string{"resource"}),
+		notBefore: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "fleetwright_webhook_certificate_not_before_seconds", Help: "When the served certificate began, as Unix time; 0 without one.",
+		}),
 		notAfter: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "fleetwright_webhook_certificate_not_after_seconds", Help: "When the served certificate expires, as Unix time; 0 without one.",
 		}),
@@ -43,7 +47,7 @@ func NewMetrics(registry prometheus.Registerer) (*Metrics, error) {
 			m.verdicts.WithLabelValues(rule, string(outcome))
 		}
 	}
-	for _, c := range []prometheus.Collector{m.verdicts, m.unusable, m.latency, m.notAfter, m.factReads} {
+	for _, c := range []prometheus.Collector{m.verdicts, m.unusable, m.latency, m.notBefore, m.notAfter, m.factReads} {
 		if err := registry.Register(c); err != nil {
 			return nil, err
 		}
@@ -51,8 +55,11 @@ func NewMetrics(registry prometheus.Registerer) (*Metrics, error) {
 	return m, nil
 }
 
-// CertificateNotAfter sets the gauge of the served certificate.
-func (m *Metrics) CertificateNotAfter(t time.Time) { m.notAfter.Set(float64(t.Unix())) }
+// Certificate sets the gauges of the served certificate.
+func (m *Metrics) Certificate(notBefore, notAfter time.Time) {
+	m.notBefore.Set(float64(notBefore.Unix()))
+	m.notAfter.Set(float64(notAfter.Unix()))
+}
 
 func (m *Metrics) judged(v Verdict) {
 	for _, j := range v.Judged {

@@ -63,6 +63,36 @@ func TestAlerts(t *testing.T) {
 	}
 }
 
+// expression returns that of an alert, on one line.
+func expression(t *testing.T, alert string) string {
+	t.Helper()
+	for _, group := range find[*monitoringv1.PrometheusRule](t, objects(t, "x", monitoring), "fleetwright").Spec.Groups {
+		for _, r := range group.Rules {
+			if r.Alert == alert {
+				return strings.Join(strings.Fields(r.Expr.String()), " ")
+			}
+		}
+	}
+	require.Fail(t, "no alert "+alert)
+	return ""
+}
+
+// Nobody is called for a fleet that somebody stopped, in either of the ways that docs/guards.md names.
+func TestFleetThatWasStoppedIsNotDown(t *testing.T) {
+	down := expression(t, "FleetwrightFleetDown")
+	on := "on (kind, namespace, fleet) "
+	require.Contains(t, down, "unless "+on+`fleetwright_fleet_since_seconds{phase=~"Stopped|Deleting"}`)
+	require.Contains(t, down, "unless "+on+`(fleetwright_fleet_since_seconds{phase="Paused"} `+
+		"and "+on+"max by (kind, namespace, fleet) (fleetwright_applied_members) == 0)")
+}
+
+// Certificates of any length are renewed in time: those of cert-manager may live for a day, and a week is not left of them ever.
+func TestCertificateExpiresByItsLife(t *testing.T) {
+	after, before := "fleetwright_webhook_certificate_not_after_seconds", "fleetwright_webhook_certificate_not_before_seconds"
+	require.Equal(t, "min(("+after+" > 0) - time() < clamp_max( ("+after+" - "+before+") / 10, 7 * 86400))",
+		expression(t, "FleetwrightWebhookCertificateExpires"))
+}
+
 func TestDashboard(t *testing.T) {
 	known := documented(t)
 	board := find[*corev1.ConfigMap](t, objects(t, "x", monitoring), "fleetwright-dashboard")

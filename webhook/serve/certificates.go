@@ -74,7 +74,7 @@ func (c *certificates) choose() {
 		return
 	}
 	c.served = c.next
-	c.metrics.CertificateNotAfter(c.served.Leaf.NotAfter)
+	c.metrics.Certificate(c.served.Leaf.NotBefore, c.served.Leaf.NotAfter)
 }
 
 // verify checks a certificate as the API server does, against every entry.

@@ -113,19 +113,20 @@ func TestCertificates(t *testing.T) {
 			if tc.serves != nil {
 				require.Same(t, tc.serves, got)
 			}
-			require.InDelta(t, got.Leaf.NotAfter.Unix(), notAfter(t, registry), 0)
+			require.InDelta(t, got.Leaf.NotBefore.Unix(), gauge(t, registry, "fleetwright_webhook_certificate_not_before_seconds"), 0)
+			require.InDelta(t, got.Leaf.NotAfter.Unix(), gauge(t, registry, "fleetwright_webhook_certificate_not_after_seconds"), 0)
 		})
 	}
 	c := newCertificates(testingclock.NewFakePassiveClock(now), nil, serverName)
 	require.ErrorContains(t, c.offer(&tls.Certificate{Certificate: [][]byte{[]byte("x")}}), "parsing the certificate")
 }
 
-func notAfter(t *testing.T, registry *prometheus.Registry) float64 {
+func gauge(t *testing.T, registry *prometheus.Registry, name string) float64 {
 	t.Helper()
 	families, err := registry.Gather()
 	require.NoError(t, err)
 	for _, family := range families {
-		if family.GetName() == "fleetwright_webhook_certificate_not_after_seconds" {
+		if family.GetName() == name {
 			return family.GetMetric()[0].GetGauge().GetValue()
 		}
 	}
