@@ -110,6 +110,15 @@ func pending(i int, since time.Duration) change {
 	})
 }
 
+// starting makes a member's Pod a new one on its node; fresh makes its disk as new as the Pod.
+func starting(i int, since time.Duration) change {
+	return pod(i, func(p *Pod) { p.Ready, p.Created, p.Transition = false, noon.Add(-since), noon.Add(-since) })
+}
+
+func fresh(i int) change {
+	return func(s *Snapshot) { s.Members[i].Claim.Created = s.Members[i].Pod.Created }
+}
+
 // ending makes a member's Pod terminating, with a deletionTimestamp some time ago.
 func ending(i int, ago time.Duration) change {
 	return pod(i, func(p *Pod) { p.Terminating, p.DeletedAt = true, noon.Add(-ago) })

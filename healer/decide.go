@@ -85,8 +85,8 @@ func Decide(s *Snapshot, p Policy, now time.Time) Decision {
 			continue
 		}
 		d.Rule = rule.name
-		if d.Action != nil && !s.Fleet.Deleting && !s.Fleet.Finalizer {
-			// Whatever is written from here on is cleaned up when the fleet goes.
+		if !s.Fleet.Deleting && !s.Fleet.Finalizer && (d.Action != nil || s.runs()) {
+			// Whatever is written from here on, or runs already, is cleaned up when the fleet goes.
 			d.Rule, d.Action, d.Due = "finalizer", &Action{Verb: VerbAddFinalizer, Targets: []Ref{s.fleetRef()}}, time.Time{}
 		}
 		d.wakeFor(s, p, now)
@@ -94,6 +94,9 @@ func Decide(s *Snapshot, p Policy, now time.Time) Decision {
 	}
 	panic("healer: the last rule always decides")
 }
+
+// runs reports whether there is a workload of the fleet.
+func (s *Snapshot) runs() bool { return s.Workload != nil && s.Workload.Identity == s.Fleet.Identity }
 
 // wakeFor makes sure that rules which wait for a time get to decide when it has come, whatever rule reports meanwhile.
 func (d *Decision) wakeFor(s *Snapshot, p Policy, now time.Time) {
@@ -112,9 +115,14 @@ func (d *Decision) wakeFor(s *Snapshot, p Policy, now time.Time) {
 	}
 	current := s.Current()
 	for i := range current {
-		if claim := current[i].Claim; claim != nil && claim.Terminating {
+		switch claim := current[i].Claim; {
+		case claim == nil:
+		case claim.Terminating:
 			settled, _ := othersSettled(current, i)
 			d.wake(settled, now)
+		case claim.Lost:
+			due, _ := lostDue(s, i, p)
+			d.wake(due, now)
 		}
 	}
 }

@@ -42,7 +42,7 @@ func (h *Healer) publish(
 		if old.Phase != d.Phase {
 			h.Metrics.waited(before, old, now)
 		}
-		if d.Action == nil && worthTelling(old, d) {
+		if (d.Action == nil || d.Action.Verb == VerbAddFinalizer) && worthTelling(old, d) {
 			h.event(fleet, d.Rule, waitEvent(d))
 		}
 	}

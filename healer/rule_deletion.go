@@ -79,6 +79,11 @@ func deleteLeftovers(s *Snapshot, now time.Time) *Decision {
 		return nil
 	}
 	d := deleting(v1alpha1.ReasonDraining, "waiting for Pods to go"+describePods(pods))
+	if w := s.Workload; w != nil {
+		d.Message += fmt.Sprintf("; %s %s has not the label %s: %s, so it is left alone: delete it if it is this fleet's",
+			w.Kind, w.Name, v1alpha1.LabelFleetUID, s.Fleet.Identity)
+		d.Recheck = true
+	}
 	wakeForStuck(d, pods, now)
 	return d
 }

@@ -68,7 +68,11 @@ func TestDeletion(t *testing.T) {
 			want:   "deletion: ForceDeletePod my-fleet-1; Deleting/Draining; MemberForceDeleted!; due 58m0s ago",
 		},
 		"workload of another, our Pods gone": {change: []change{goes, podsGone, workloadIs(func(w *Workload) { w.Identity = theirs })}, want: deletesClaims},
-		"workload that lost its label":       {change: []change{goes, workloadIs(func(w *Workload) { w.Identity = "" })}, want: draining, message: "waiting for Pods to go: my-fleet-0, my-fleet-1, my-fleet-2"},
+		"workload that lost its label": {
+			change: []change{goes, workloadIs(func(w *Workload) { w.Identity = "" })}, want: draining + "; next in 30s",
+			message: "waiting for Pods to go: my-fleet-0, my-fleet-1, my-fleet-2; StatefulSet my-fleet has not the label celld.eric.dev/fleet-uid: " +
+				ours + ", so it is left alone: delete it if it is this fleet's",
+		},
 		"claims": {
 			change: []change{goes, gone, podsGone}, want: deletesClaims,
 			message: "deleting 3 claims: data-my-fleet-0, data-my-fleet-1, data-my-fleet-2",

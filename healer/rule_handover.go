@@ -84,5 +84,5 @@ func unsettled(s *Snapshot, but *Member, now time.Time) string {
 			return fmt.Sprintf("%s has not been ready for %s by now", m.Name, settledAfter)
 		}
 	}
-	return ""
+	return elsewhere(s, but)
 }

@@ -23,7 +23,7 @@ func claimTerminating(s *Snapshot, _ Policy, now time.Time) *Decision {
 			continue
 		}
 		settled, ok := othersSettled(current, i)
-		if !ok || now.Before(settled) {
+		if !ok || now.Before(settled) || elsewhere(s, m) != "" {
 			continue
 		}
 		message := fmt.Sprintf("claim %s is being deleted; restarting %s so that it can go and a fresh disk take its place",
@@ -37,25 +37,50 @@ func claimTerminating(s *Snapshot, _ Policy, now time.Time) *Decision {
 	return nil
 }
 
-// lostDisk replaces a member whose volume is gone: there is nothing left to wait for, but a fresh disk is only placed when
-// every other member has its place.
-func lostDisk(s *Snapshot, _ Policy, _ time.Time) *Decision {
+// lostDisk replaces a member whose claim is Lost.
+func lostDisk(s *Snapshot, p Policy, now time.Time) *Decision {
 	if !s.Fleet.Persistent {
 		return nil
 	}
 	current := s.Current()
 	for i := range current {
-		m := &current[i]
-		if m.Claim == nil || !m.Claim.Lost || m.Claim.Terminating || m.Claim.Identity != s.Fleet.Identity ||
-			!m.replaceable() || undecided(current, i) != nil {
+		due, ok := lostDue(s, i, p)
+		if !ok || now.Before(due) {
 			continue
 		}
-		message := fmt.Sprintf("the volume of claim %s is gone; replacing %s on a fresh disk", m.Claim.Name, m.Name)
+		m := &current[i]
+		message := fmt.Sprintf("claim %s is Lost, its volume is gone; replacing %s on a fresh disk", m.Claim.Name, m.Name)
 		return provisioning(v1alpha1.ReasonReplacingMember, message).act(Action{
 			Verb: VerbReplace, Targets: []Ref{m.Pod.Ref, m.Claim.Ref}, Event: warning(EventMemberDiskLost, message),
 		})
 	}
 	return nil
+}
+
+// lostDue returns when a member is replaced because its claim is Lost, zero for at once; false when it is not, or something
+// else has to come first. With its volume there is nothing left to wait for, but a fresh disk is only placed when every other
+// member has its place.
+//
+// Kubernetes says Lost of a claim whose PersistentVolume is missing or belongs to another claim. A member that is Ready has
+// its disk all the same, so it is replaced as one whose claim was deleted. And when claims of several members are Lost, their
+// volumes may be about to be restored: each waits for the replacement delay, in which a person can pause the fleet.
+func lostDue(s *Snapshot, at int, p Policy) (time.Time, bool) {
+	current := s.Current()
+	m := &current[at]
+	if m.Claim == nil || !m.Claim.Lost || m.Claim.Terminating || m.Claim.Identity != s.Fleet.Identity ||
+		!m.replaceable() || undecided(current, at) != nil {
+		return time.Time{}, false
+	}
+	if m.Pod.Ready {
+		settled, ok := othersSettled(current, at)
+		return settled, ok && elsewhere(s, m) == ""
+	}
+	for i := range current {
+		if c := current[i].Claim; i != at && c != nil && c.Lost {
+			return m.Pod.Transition.Add(p.ReplacementDelay), true
+		}
+	}
+	return time.Time{}, true
 }
 
 // replacement gives a fresh disk to the one member that cannot come back on its own.
@@ -103,6 +128,10 @@ func candidate(s *Snapshot, p Policy) candidacy {
 	if c.refusal = unreplaceable(s, c.member); c.refusal != "" {
 		return c
 	}
+	if c.refusal = elsewhere(s, c.member); c.refusal != "" {
+		c.refusal = "not replaced while " + c.refusal
+		return c
+	}
 	settled, ok := othersSettled(current, at) // nobody else is down
 	if !ok {
 		c.refusal = "not replaced before every other member has its place"
@@ -128,8 +157,12 @@ func unreplaceable(s *Snapshot, m *Member) string {
 		return fmt.Sprintf("claim %s has not the fleet's identity", claim.Name)
 	case claim.Terminating:
 		return fmt.Sprintf("claim %s is being deleted already", claim.Name)
+	case claim.Lost:
+		return fmt.Sprintf("claim %s is Lost", claim.Name) // see lostDisk
 	case !claim.Bound:
 		return fmt.Sprintf("claim %s is not bound", claim.Name)
+	case !m.Decided():
+		return "no disk goes before the scheduler has had its say about it"
 	case pod.ImageWait != "":
 		return "a fresh disk does not help a container that waits on its image or configuration"
 	case !outlives(claim, pod):
@@ -157,6 +190,24 @@ func othersSettled(members []Member, but int) (time.Time, bool) {
 		at = later(at, members[i].Pod.Transition.Add(settledAfter))
 	}
 	return at, true
+}
+
+// elsewhere says which ordinal beyond the workload's count keeps a member's disk from going, empty when none does: one that
+// was removed and has not ended, or one that is to come back, whose claim is there already. Either may have the only other copy
+// of a write.
+func elsewhere(s *Snapshot, but *Member) string {
+	for _, list := range [][]Member{s.Members[len(s.Current()):], s.Removed} {
+		for i := range list {
+			switch m := &list[i]; {
+			case m.Ordinal == but.Ordinal:
+			case m.Pod != nil:
+				return m.Name + ", which is removed, has not ended"
+			case m.Ordinal < s.Target && m.Claim != nil && !m.Claim.Terminating:
+				return m.Name + " is not back on its disk"
+			}
+		}
+	}
+	return ""
 }
 
 // undecided returns the first member, but one, that the scheduler has not had its say about.

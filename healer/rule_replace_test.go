@@ -56,7 +56,11 @@ func TestReplacement(t *testing.T) {
 			want:    replaceNow,
 			message: oneDown + " (the scheduler: 0/3 nodes are available); replacing it on a fresh disk",
 		},
-		"not yet seen by the scheduler for ten minutes": {change: []change{pending(1, fullDelay)}, want: replaceNow},
+		// The scheduler does not work: a fresh disk would wait as well, and each fleet with such a Pod would lose one.
+		"not yet seen by the scheduler": {
+			change: []change{pending(1, time.Hour)}, want: "report: Provisioning/WaitingForPlacement",
+			message: "waiting since 2026-03-04T11:00:00Z for the scheduler to place my-fleet-1; no disk goes before the scheduler has had its say about it",
+		},
 		"others ready for exactly five minutes": {
 			change: []change{down(1, fullDelay), readySince(0, settledAfter), readySince(2, settledAfter)}, want: replaceNow,
 		},
@@ -108,6 +112,15 @@ func TestNoReplacement(t *testing.T) {
 	add("another unschedulable", ruleCase{want: "report: Blocked/MemberUnschedulable", message: "my-fleet-2 has not been scheduled since " +
 		"2026-03-04T10:00:00Z: 0/3 nodes are available; not replaced while my-fleet-1 is also down"}, unscheduled(2, long))
 	add("another pending", pending("; not replaced while my-fleet-2 is also down"), func(s *Snapshot) { s.Members[2].Pod.Ready, s.Members[2].Pod.Node = false, "" })
+	// Whoever is not running may have the only other copy of a write.
+	add("a member not back yet", ruleCase{want: "growth: Scale my-fleet to 4; Provisioning/Provisioning; Scaled"}, target(4), kept(3))
+	add("a member that cannot come back yet", ruleCase{want: "growth: Provisioning/PrerequisitesMissing; next in 30s"}, target(4), kept(3),
+		func(s *Snapshot) { s.Prerequisites = []Prerequisite{{Kind: "Service", Name: "my-fleet"}} })
+	add("a workload that was lost and begins with one member", ruleCase{want: "growth: Provisioning/PrerequisitesMissing; next in 30s"},
+		down(0, time.Hour), replicas(1), target(3), kept(1, 2), func(s *Snapshot) { s.Prerequisites = []Prerequisite{{Kind: "Service", Name: "my-fleet"}} })
+	add("a disk in its place that is another's", ruleCase{want: "growth: Blocked/StorageIdentityConflict; next in 30s"}, target(4), kept(3),
+		claim(3, func(c *Claim) { c.Identity = theirs }))
+	add("a removed member that has not ended", pending("; not replaced while my-fleet-2, which is removed, has not ended"), target(2), replicas(2))
 	add("all down", ruleCase{want: isDown}, down(0, long), down(2, long))
 	add("Pod missing", ruleCase{want: "report: Provisioning/Provisioning", message: "waiting for Pod my-fleet-1 to be made"}, noPod(1))
 	add("Pod terminating", ruleCase{want: "report: Provisioning/Provisioning; next in 1m0s"}, ending(1, time.Minute))
@@ -146,19 +159,39 @@ func TestLostDisk(t *testing.T) {
 	lost := func(i int) change { return claim(i, func(c *Claim) { c.Lost, c.Bound = true, false }) }
 	replaced := "lost-disk: Replace my-fleet-1 data-my-fleet-1; Provisioning/ReplacingMember; MemberDiskLost!"
 	runRules(t, map[string]ruleCase{
-		"at once, Ready": {
-			change: []change{lost(1)}, want: replaced, message: "the volume of claim data-my-fleet-1 is gone; replacing my-fleet-1 on a fresh disk",
+		"Ready, and all others settled": {
+			change: []change{lost(1)}, want: replaced, message: "claim data-my-fleet-1 is Lost, its volume is gone; replacing my-fleet-1 on a fresh disk",
+		},
+		"Ready, and an other not for long": {
+			change: []change{lost(1), readySince(2, settledAfter-nanosecond)}, want: "report: Ready/Provisioned; next in 1ns",
+			message: "3 of 3 members are ready; claim data-my-fleet-1 is Lost, and my-fleet-1 is replaced on a fresh disk at 2026-03-04T12:00:00Z",
+		},
+		"Ready, as the only one": {change: []change{lost(1), down(0, time.Hour), down(2, time.Hour)}, want: isDown},
+		"Ready, and an other is due": {
+			change: []change{lost(1), down(0, time.Hour)}, want: "replacement: Replace my-fleet-0 data-my-fleet-0; Provisioning/ReplacingMember; MemberReplaced!; due 50m0s ago",
+		},
+		"Ready, and another unschedulable": {change: []change{lost(1), unscheduled(2, 0)}, want: isDown + "; next in 10m0s"},
+		"all Ready: the first of them":     {change: []change{lost(0), lost(1), lost(2)}, want: "lost-disk: Replace my-fleet-0 data-my-fleet-0; Provisioning/ReplacingMember; MemberDiskLost!"},
+		"all Ready but the first, which starts on its fresh disk": {
+			change: []change{lost(1), lost(2), starting(0, time.Minute), fresh(0)}, want: "report: Provisioning/Provisioning; next in 9m0s",
+		},
+		"all down: their volumes may come back": {
+			change: []change{lost(0), lost(1), lost(2), unscheduled(0, almostTen), unscheduled(1, 0), unscheduled(2, 0)}, want: isDown + "; next in 1ns",
+			message: "claim data-my-fleet-0 is Lost, and others are too; if their volumes do not come back, my-fleet-0 is replaced on a fresh disk at " +
+				"2026-03-04T12:00:00Z; to keep the disks, pause the fleet",
+		},
+		"all down: their volumes do not come back": {
+			change: []change{lost(0), lost(1), lost(2), unscheduled(0, 0), unscheduled(1, fullDelay), unscheduled(2, 0)}, want: replaced + "; next in 10m0s",
 		},
 		"not Ready":                         {change: []change{lost(1), down(1, 0)}, want: replaced},
 		"unschedulable":                     {change: []change{lost(1), unscheduled(1, 0)}, want: replaced},
 		"not seen by the scheduler":         {change: []change{lost(1), pending(1, 0)}, want: replaced},
-		"others down on their nodes":        {change: []change{lost(1), down(0, time.Hour), down(2, time.Hour)}, want: replaced},
-		"another unschedulable is decided":  {change: []change{lost(1), unscheduled(2, 0)}, want: replaced + "; next in 10m0s"},
+		"others down on their nodes":        {change: []change{lost(1), down(1, 0), down(0, time.Hour), down(2, time.Hour)}, want: replaced},
+		"another unschedulable is decided":  {change: []change{lost(1), down(1, 0), unscheduled(2, 0)}, want: replaced},
 		"whatever the age of the disk":      {change: []change{lost(1), claim(1, func(c *Claim) { c.Created = noon })}, want: replaced},
 		"whatever the image":                {change: []change{lost(1), pod(1, func(p *Pod) { p.Ready, p.ImageWait = false, imageBroken })}, want: replaced},
-		"two lost: the first of them":       {change: []change{lost(1), lost(2)}, want: replaced},
-		"before a member that is due":       {base: fleetOf(4), change: []change{lost(1), down(0, time.Hour)}, want: replaced},
-		"another pending":                   {change: []change{lost(1), pending(2, 0)}, want: isDown + "; next in 10m0s"},
+		"before a member that is due":       {base: fleetOf(4), change: []change{lost(1), down(1, 0), down(0, time.Hour)}, want: replaced},
+		"another pending":                   {change: []change{lost(1), down(1, 0), pending(2, 0)}, want: "report: Provisioning/Provisioning; next in 10m0s"},
 		"another terminating":               {change: []change{lost(1), ending(2, 0)}, want: "report: Provisioning/Provisioning; next in 2m0s"},
 		"another missing":                   {change: []change{lost(1), noPod(2)}, want: "report: Provisioning/Provisioning"},
 		"its Pod missing":                   {change: []change{lost(1), noPod(1)}, want: "report: Provisioning/Provisioning"},
@@ -188,11 +221,16 @@ func TestClaimTerminating(t *testing.T) {
 		"others ready exactly five":     {change: []change{going(1), readySince(0, settledAfter)}, want: restarted},
 		"an other a nanosecond less": {change: []change{going(1), readySince(0, settledAfter-nanosecond)}, want: "report: Ready/Provisioned; next in 1ns",
 			message: "3 of 3 members are ready; claim data-my-fleet-1 is being deleted, and my-fleet-1 is restarted on a fresh disk at 2026-03-04T12:00:00Z"},
-		"an other down":                   {change: []change{going(1), down(0, time.Hour)}, want: "replacement: Replace my-fleet-0 data-my-fleet-0; Provisioning/ReplacingMember; MemberReplaced!; due 50m0s ago"},
-		"an other just down":              {change: []change{going(1), down(0, 0)}, want: isDown + "; next in 10m0s"},
-		"an other missing":                {change: []change{going(1), noPod(0)}, want: "report: Provisioning/Provisioning"},
-		"an other terminating":            {change: []change{going(1), ending(0, 0)}, want: "report: Provisioning/Provisioning; next in 2m0s"},
-		"an other pending":                {change: []change{going(1), pending(0, 0)}, want: isDown + "; next in 10m0s"},
+		"an other down":        {change: []change{going(1), down(0, time.Hour)}, want: "replacement: Replace my-fleet-0 data-my-fleet-0; Provisioning/ReplacingMember; MemberReplaced!; due 50m0s ago"},
+		"an other just down":   {change: []change{going(1), down(0, 0)}, want: isDown + "; next in 10m0s"},
+		"an other missing":     {change: []change{going(1), noPod(0)}, want: "report: Provisioning/Provisioning"},
+		"an other terminating": {change: []change{going(1), ending(0, 0)}, want: "report: Provisioning/Provisioning; next in 2m0s"},
+		"an other pending":     {change: []change{going(1), pending(0, 0)}, want: "report: Provisioning/WaitingForPlacement; next in 10m0s"},
+		"an other not back yet": {
+			change: []change{going(1), target(4), kept(3), func(s *Snapshot) { s.Prerequisites = []Prerequisite{{Kind: "Service", Name: "my-fleet"}} }},
+			want:   "growth: Provisioning/PrerequisitesMissing; next in 30s",
+		},
+		"a removed one has not ended":     {change: []change{going(1), target(2), replicas(2)}, want: "report: Ready/Provisioned"},
 		"its Pod terminating":             {change: []change{going(1), ending(1, 0)}, want: "report: Provisioning/Provisioning; next in 2m0s"},
 		"its Pod on no node":              {change: []change{going(1), unscheduled(1, 0)}, want: "report: Provisioning/WaitingForPlacement; next in 10m0s"},
 		"its Pod missing":                 {change: []change{going(1), noPod(1)}, want: "report: Provisioning/Provisioning"},

@@ -31,16 +31,21 @@ func report(s *Snapshot, p Policy, now time.Time) *Decision {
 	return reportDown(s, p, now, c)
 }
 
-// endingDisk warns of a claim that is being deleted under a member that is Ready.
+// endingDisk warns of a claim that is being deleted, or is Lost, under a member that is Ready.
 func endingDisk(s *Snapshot) string {
 	current := s.Current()
 	for i := range current {
 		m := &current[i]
-		if m.Claim == nil || !m.Claim.Terminating || !m.replaceable() {
+		if m.Claim == nil || !m.Claim.Terminating && !m.Claim.Lost || !m.replaceable() {
 			continue
 		}
-		if settled, ok := othersSettled(current, i); ok {
+		settled, ok := othersSettled(current, i)
+		switch {
+		case !ok || elsewhere(s, m) != "":
+		case m.Claim.Terminating:
 			return fmt.Sprintf("; claim %s is being deleted, and %s is restarted on a fresh disk at %s", m.Claim.Name, m.Name, stamp(settled))
+		default:
+			return fmt.Sprintf("; claim %s is Lost, and %s is replaced on a fresh disk at %s", m.Claim.Name, m.Name, stamp(settled))
 		}
 	}
 	return ""
@@ -65,6 +70,9 @@ func strayed(s *Snapshot) *Decision {
 
 // reportDown tells of a member that is down, and of what it waits for: of one that the scheduler cannot place before others.
 func reportDown(s *Snapshot, p Policy, now time.Time, c candidacy) *Decision {
+	if d := reportLost(s, p); d != nil {
+		return d
+	}
 	m, refusal := c.member, ""
 	if c.refusal != "" && s.Fleet.Persistent {
 		refusal = "; " + c.refusal
@@ -90,13 +98,19 @@ func reportDown(s *Snapshot, p Policy, now time.Time, c candidacy) *Decision {
 		text = fmt.Sprintf("%s has not been scheduled since %s: %s", m.Name, stamp(m.Pod.UnscheduledSince), m.Pod.Unschedulable)
 		reason = v1alpha1.ReasonWaitingForPlacement
 	case m.Pod.Node == "":
-		text = fmt.Sprintf("waiting for the scheduler to place %s", m.Name)
+		text = fmt.Sprintf("waiting since %s for the scheduler to place %s", stamp(m.Pod.Created), m.Name)
 		reason = v1alpha1.ReasonWaitingForPlacement
 	}
 	var d *Decision
 	switch {
 	case c.refusal == "":
-		d = provisioning(v1alpha1.ReasonReplacementPending, fmt.Sprintf("%s; it is replaced on a fresh disk at %s", text, stamp(c.due)))
+		wait := v1alpha1.ReasonReplacementPending
+		if !m.Pod.Failed && m.Pod.Unschedulable == "" {
+			wait = rolling(s, wait) // a member that starts on a new template is no news
+		}
+		d = provisioning(wait, fmt.Sprintf("%s; it is replaced on a fresh disk at %s", text, stamp(c.due)))
+	case !m.Decided() && !now.Before(limit):
+		d = provisioning(reason, text+refusal)
 	case now.Before(limit), refusal == "" && m.Pod.Unschedulable == "" && m.Pod.ImageWait == "":
 		d = provisioning(reason, text)
 	case m.Pod.Unschedulable != "":
@@ -108,6 +122,20 @@ func reportDown(s *Snapshot, p Policy, now time.Time, c candidacy) *Decision {
 	}
 	d.wake(limit, now)
 	return d
+}
+
+// reportLost tells of claims that are Lost and wait for their volumes to come back.
+func reportLost(s *Snapshot, p Policy) *Decision {
+	current := s.Current()
+	for i := range current {
+		m := &current[i]
+		if due, ok := lostDue(s, i, p); ok && m.Down() && !due.IsZero() {
+			return provisioning(v1alpha1.ReasonReplacementPending, fmt.Sprintf(
+				"claim %s is Lost, and others are too; if their volumes do not come back, %s is replaced on a fresh disk at %s; to keep the disks, pause the fleet",
+				m.Claim.Name, m.Name, stamp(due)))
+		}
+	}
+	return nil
 }
 
 // unplaced returns the first member that the scheduler finds no node for.

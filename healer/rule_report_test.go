@@ -9,11 +9,7 @@ import (
 
 // What is told of a fleet that nothing is to be done about.
 func TestReport(t *testing.T) {
-	fresh := func(i int) change { return func(s *Snapshot) { s.Members[i].Claim.Created = s.Members[i].Pod.Created } }
 	rolls := workloadIs(func(w *Workload) { w.NextRevision, w.Updated, w.Ready = "rev-2", 1, 2 })
-	starting := func(i int, since time.Duration) change {
-		return pod(i, func(p *Pod) { p.Ready, p.Created, p.Transition = false, noon.Add(-since), noon.Add(-since) })
-	}
 	runRules(t, map[string]ruleCase{
 		"ready":       {want: "report: Ready/Provisioned", message: "3 of 3 members are ready"},
 		"one hundred": {base: fleetOf(100), want: "report: Ready/Provisioned", message: "100 of 100 members are ready"},
@@ -22,10 +18,15 @@ func TestReport(t *testing.T) {
 			change: []change{starting(1, time.Minute), fresh(1)}, want: "report: Provisioning/Provisioning; next in 9m0s",
 			message: "my-fleet-1 has not been ready since 2026-03-04T11:59:00Z",
 		},
+		"starting on its disk, while a template rolls": {
+			change: []change{rolls, starting(1, time.Minute)}, want: "report: Provisioning/RollingOut; next in 9m0s",
+			message: "my-fleet-1 has not been ready since 2026-03-04T11:59:00Z; it is replaced on a fresh disk at 2026-03-04T12:09:00Z",
+		},
+		"failing on its disk, while a template rolls":      {change: []change{rolls, down(1, time.Minute)}, want: "report: Provisioning/ReplacementPending; next in 9m0s"},
 		"starting on a fresh disk, while a template rolls": {change: []change{rolls, starting(1, time.Minute), fresh(1)}, want: "report: Provisioning/RollingOut; next in 9m0s"},
 		"the first start of all": {
 			change: []change{pending(0, 0), pending(1, 0), pending(2, 0), fresh(0), fresh(1), fresh(2)}, want: "report: Provisioning/WaitingForPlacement; next in 10m0s",
-			message: "waiting for the scheduler to place my-fleet-0",
+			message: "waiting since 2026-03-04T12:00:00Z for the scheduler to place my-fleet-0",
 		},
 		"unschedulable on a fresh disk, not for long": {
 			change: []change{unscheduled(1, almostTen), fresh(1)}, want: "report: Provisioning/WaitingForPlacement; next in 1ns",

@@ -24,6 +24,9 @@ func contraction(s *Snapshot, _ Policy, _ time.Time) *Decision {
 			"waiting for all %d members to be ready on the current template (%d exist, %d are ready, %d updated) before removing %s",
 			w.Replicas, w.Existing, w.Ready, w.Updated, last))
 	}
+	if what := unsteady(s); s.Fleet.Ordered() && what != "" {
+		return provisioning(v1alpha1.ReasonRollingOut, fmt.Sprintf("waiting before removing %s: %s", last, what))
+	}
 	message := fmt.Sprintf("removing %s, %d of %d members stay", last, w.Replicas-1, w.Replicas)
 	if s.Fleet.Persistent {
 		message += "; its claim is kept"
@@ -31,6 +34,27 @@ func contraction(s *Snapshot, _ Policy, _ time.Time) *Decision {
 	return provisioning(v1alpha1.ReasonProvisioning, message).act(Action{
 		Verb: VerbScale, Targets: []Ref{w.Ref}, Replicas: w.Replicas - 1, Event: normal(EventScaled, message),
 	})
+}
+
+// unsteady says which member keeps another from being removed, though the StatefulSet's status shows all of them ready: that
+// is as old as its controller's last look.
+func unsteady(s *Snapshot) string {
+	for _, m := range s.Current() {
+		switch {
+		case m.Down():
+			return m.Name + " is not ready"
+		case m.Claim != nil && m.Claim.Terminating:
+			return fmt.Sprintf("claim %s is being deleted", m.Claim.Name)
+		case m.Claim != nil && m.Claim.Lost:
+			return fmt.Sprintf("claim %s is Lost", m.Claim.Name)
+		}
+	}
+	for _, m := range s.Removed {
+		if m.Pod != nil {
+			return fmt.Sprintf("Pod %s has not ended", m.Name)
+		}
+	}
+	return ""
 }
 
 // growth adds the next run of members. A zonal disk pins its member and the spread counts only Pods on nodes, so fresh disks

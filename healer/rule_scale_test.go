@@ -34,6 +34,23 @@ func TestContraction(t *testing.T) {
 		"not rendered from this spec": {change: []change{target(2), workloadIs(func(w *Workload) { w.SpecDigest = "" })}, want: "not-caught-up: Provisioning/SpecNotSynced"},
 		"not seen by its controller":  {change: []change{target(2), workloadIs(func(w *Workload) { w.Observed = false })}, want: "not-caught-up: Provisioning/SpecNotSynced"},
 		"paused":                      {change: []change{target(2), fleetIs(func(f *Fleet) { f.Paused = true })}, want: "paused: Paused/MaintenancePaused"},
+		"a Pod is not ready, and its controller has not seen that": {
+			change: []change{target(2), down(0, 0)}, want: waits + "; next in 10m0s", message: "waiting before removing my-fleet-2: my-fleet-0 is not ready",
+		},
+		"a claim is being deleted": {
+			change: []change{target(2), claimGoing(0), readySince(1, 0)}, want: waits + "; next in 5m0s",
+			message: "waiting before removing my-fleet-2: claim data-my-fleet-0 is being deleted",
+		},
+		"a claim is Lost": {
+			change: []change{target(2), claim(0, func(c *Claim) { c.Lost, c.Bound = true, false }), readySince(1, 0)}, want: waits + "; next in 5m0s",
+			message: "waiting before removing my-fleet-2: claim data-my-fleet-0 is Lost",
+		},
+		"the one before has not ended": {
+			base: fleetOf(4), change: []change{target(2), replicas(3), func(s *Snapshot) {
+				s.Removed[0].Pod.Terminating, s.Removed[0].Pod.DeletedAt = true, noon
+			}},
+			want: waits + "; next in 2m0s", message: "waiting before removing my-fleet-2: Pod my-fleet-3 has not ended",
+		},
 		"a Deployment": {
 			change: []change{deployment, target(2)}, want: removes, message: "removing the last member, 2 of 3 members stay",
 		},

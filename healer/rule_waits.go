@@ -41,7 +41,7 @@ func reservation(s *Snapshot, _ Policy, _ time.Time) *Decision {
 		})
 	case r.Identity != s.Fleet.Identity:
 		return blocked(v1alpha1.ReasonStorageScopeConflict, fmt.Sprintf(
-			"bucket %s belongs to %s (StorageReservation %s): two fleets that write one bucket destroy it; give this fleet a bucket or prefix of its own",
+			"bucket %s belongs to %s (StorageReservation %s): two fleets that write one bucket destroy it; delete this one with all that it rendered to, and create it with a bucket or prefix of its own",
 			s.Fleet.Bucket, r.Owner, r.Name))
 	case r.Terminating:
 		return blocked(v1alpha1.ReasonStorageScopeConflict, fmt.Sprintf(

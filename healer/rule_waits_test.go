@@ -27,6 +27,17 @@ func TestWaits(t *testing.T) {
 		"no reservation, first of all the finalizer": {
 			change: []change{noReservation, gone, fleetIs(func(f *Fleet) { f.Finalizer = false })}, want: "finalizer: AddFinalizer my-fleet; Provisioning/Provisioning",
 		},
+		"what runs is cleaned up, too": {
+			change: []change{fleetIs(func(f *Fleet) { f.Finalizer = false })}, want: "finalizer: AddFinalizer my-fleet; Ready/Provisioned",
+		},
+		"what runs on another fleet's bucket as well": {
+			change: []change{func(s *Snapshot) { s.Reservation.Identity = theirs }, fleetIs(func(f *Fleet) { f.Finalizer = false })},
+			want:   "finalizer: AddFinalizer my-fleet; Blocked/StorageScopeConflict",
+		},
+		"what runs and is another's is not": {
+			change: []change{workloadIs(func(w *Workload) { w.Identity = theirs }), fleetIs(func(f *Fleet) { f.Finalizer = false })},
+			want:   "workload: Blocked/InfrastructureBlocked",
+		},
 		"no reservation and no StatefulSet yet": {change: []change{noReservation, gone}, want: "reservation: Reserve s3-123; Provisioning/Provisioning; BucketReserved"},
 		"invalid fleets reserve nothing":        {change: []change{noReservation, fleetIs(func(f *Fleet) { f.Invalid = "x" })}, want: "invalid: Blocked/InvalidConfiguration"},
 		"another fleet's bucket": {
@@ -35,7 +46,7 @@ func TestWaits(t *testing.T) {
 			}},
 			want: "reservation: Blocked/StorageScopeConflict",
 			message: "bucket s3://my-bucket belongs to BucketFleet a/b (StorageReservation s3-123): " +
-				"two fleets that write one bucket destroy it; give this fleet a bucket or prefix of its own",
+				"two fleets that write one bucket destroy it; delete this one with all that it rendered to, and create it with a bucket or prefix of its own",
 		},
 		"reservation being deleted": {
 			change: []change{func(s *Snapshot) { s.Reservation.Terminating = true }}, want: "reservation: Blocked/StorageScopeConflict",
@@ -164,6 +175,6 @@ func TestGates(t *testing.T) {
 		"terminating":            {change: []change{ordered, gated(1), ending(1, 0)}, want: "report: Provisioning/Provisioning; next in 2m0s"},
 		"of another controller":  {change: []change{ordered, gated(1), pod(1, func(p *Pod) { p.Controlled = false })}, want: "report: Provisioning/WaitingForPlacement; next in 10m0s"},
 		"without the label":      {change: []change{ordered, gated(1), pod(1, func(p *Pod) { p.Ours = false })}, want: "report: Blocked/InfrastructureBlocked; next in 30s"},
-		"a PersistentFleet's":    {change: []change{gated(1)}, want: "report: Provisioning/ReplacementPending; next in 10m0s"},
+		"a PersistentFleet's":    {change: []change{gated(1)}, want: "report: Provisioning/WaitingForPlacement; next in 10m0s"},
 	})
 }

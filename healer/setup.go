@@ -236,8 +236,9 @@ func (w *watcher) fleets(ctx context.Context, options ...client.ListOption) []Re
 	return out
 }
 
-// fleetChanged leaves out what the healer itself writes: the status.
+// fleetChanged leaves out what the healer itself writes: the status, and the finalizer that it adds.
 var fleetChanged = predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 	return e.ObjectOld.GetGeneration() != e.ObjectNew.GetGeneration() ||
+		len(e.ObjectOld.GetFinalizers()) > len(e.ObjectNew.GetFinalizers()) ||
 		e.ObjectNew.GetDeletionTimestamp() != nil && len(e.ObjectOld.GetFinalizers()) != len(e.ObjectNew.GetFinalizers())
 }}

@@ -35,7 +35,7 @@ func (w *world) check() {
 }
 
 // mayDelete holds before every deletion of the healer: no claim without the identity; and while the fleet lives, none while
-// another member is down or not settled, unless its volume is lost. A Pod that is deleted with its grace period takes its disk
+// another member is down, not settled, not back yet or not gone yet, unless its volume is lost. A Pod that is deleted with its grace period takes its disk
 // with it; one that is force-deleted does not.
 func (w *world) mayDelete(o client.Object, forced bool) {
 	fleet := w.fleet()
@@ -61,12 +61,22 @@ func (w *world) mayDelete(o client.Object, forced bool) {
 		w.violated("%s goes while the fleet is paused, or has no StatefulSet", claim.Name)
 		return
 	}
-	for i := range replicasOf(set.Spec.Replicas) {
+	replicas := replicasOf(set.Spec.Replicas)
+	for i := range 100 {
 		name := render.PodName("my-fleet", i)
 		if render.ClaimName("my-fleet", i) == claim.Name {
 			continue
 		}
-		pod := &corev1.Pod{}
+		pod, disk := &corev1.Pod{}, &corev1.PersistentVolumeClaim{}
+		if i >= replicas {
+			if w.get(pod, name) {
+				w.violated("%s goes while %s, which is removed, has not ended", claim.Name, name)
+			}
+			if i < int(*fleet.Shared().Replicas) && w.get(disk, render.ClaimName("my-fleet", i)) && disk.DeletionTimestamp == nil {
+				w.violated("%s goes while %s is not back on its disk", claim.Name, name)
+			}
+			continue
+		}
 		if !w.get(pod, name) || pod.DeletionTimestamp != nil || w.now().Sub(readyAt(pod)) < 5*time.Minute {
 			w.violated("%s goes while %s is down or not settled", claim.Name, name)
 		}

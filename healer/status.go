@@ -113,7 +113,8 @@ func membersOf(s *Snapshot, p Policy) []v1alpha1.MemberStatus {
 		return out[:min(len(out), maxMembers)]
 	}
 	c := candidacy{}
-	if s.Workload != nil && s.Fleet.Persistent && !s.Fleet.Paused && !s.Fleet.Stopped && !s.Fleet.Deleting {
+	replaces := s.Workload != nil && s.Fleet.Persistent && !s.Fleet.Paused && !s.Fleet.Stopped && !s.Fleet.Deleting
+	if replaces {
 		c = candidate(s, p)
 	}
 	current := len(s.Current())
@@ -129,6 +130,11 @@ func membersOf(s *Snapshot, p Policy) []v1alpha1.MemberStatus {
 			} else if c.member == m && m.Pod != nil && status.State != v1alpha1.MemberStarting {
 				// One that starts needs no fresh disk yet; the fleet's message tells when it takes too long.
 				status.Message = sentence(status.Message, c.refusal)
+			}
+			if replaces && m.Ordinal < current {
+				if due, ok := lostDue(s, m.Ordinal, p); ok && !due.IsZero() {
+					status.ReplaceAfter = at(due)
+				}
 			}
 			out = append(out, status)
 		}
