@@ -3,6 +3,7 @@
 package webhook_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/fleetwright/fleetwright/webhook"
@@ -67,6 +68,68 @@ func TestClaimUpdate(t *testing.T) {
 	}
 }
 
+// owned is a claim with owners.
+func owned(t testing.TB, name, identity string, owners ...string) string {
+	t.Helper()
+	list := make([]string, len(owners))
+	for i, o := range owners {
+		list[i] = "{kind: ConfigMap, name: " + o + `, uid: "1"}`
+	}
+	return merged(t, claim(name, identity), `{metadata: {ownerReferences: [`+strings.Join(list, ", ")+`]}}`)
+}
+
+// An owner of a member's disk would take it along, whoever deletes the owner.
+func TestClaimOwner(t *testing.T) {
+	me := live(t).Identity
+	denied := []string{"metadata.ownerReferences: an owner (ConfigMap a 1) would take the disk of my-fleet-0, a member of PersistentFleet fleets/my-fleet"}
+	tests := map[string]struct {
+		name, identity, user string
+		was, is              []string
+		fleets               []webhook.Fleet
+		update               bool // alone; the others are created alike
+		want                 []string
+	}{
+		"first":                       {is: []string{"a"}, want: denied},
+		"second":                      {was: []string{"b"}, is: []string{"b", "a"}, update: true, want: denied},
+		"none":                        {},
+		"stays":                       {was: []string{"a"}, is: []string{"a"}, update: true},
+		"goes":                        {was: []string{"a"}, update: true},
+		"of a removed member":         {name: "data-my-fleet-7", is: []string{"a"}, want: []string{"metadata.ownerReferences: the disk of my-fleet-7"}},
+		"beyond any member":           {name: "data-my-fleet-100", is: []string{"a"}},
+		"other name":                  {name: "backup", is: []string{"a"}},
+		"other fleet's name":          {name: "data-other-0", is: []string{"a"}},
+		"fleet is gone":               {is: []string{"a"}, fleets: []webhook.Fleet{live(t, `{metadata: {name: other}}`)}},
+		"fleet is going":              {is: []string{"a"}, fleets: []webhook.Fleet{live(t, terminating)}},
+		"fleet without disks":         {is: []string{"a"}, fleets: []webhook.Fleet{live(t, bucket)}},
+		"by the healer":               {is: []string{"a"}, user: healer, want: denied},
+		"by the StatefulSet's own":    {is: []string{"a"}, user: "system:serviceaccount:kube-system:statefulset-controller"},
+		"by the garbage collector":    {is: []string{"a"}, user: "system:serviceaccount:kube-system:generic-garbage-collector"},
+		"by the controllers as one":   {is: []string{"a"}, user: "system:kube-controller-manager"},
+		"by one of the same name":     {is: []string{"a"}, user: "system:serviceaccount:fleets:statefulset-controller", want: denied},
+		"of somebody else's identity": {identity: foreign, is: []string{"a"}, update: true},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			if tc.fleets == nil {
+				tc.fleets = []webhook.Fleet{live(t)}
+			}
+			tc.name, tc.identity, tc.user = or(tc.name, "data-my-fleet-0"), or(tc.identity, me), or(tc.user, human)
+			in := input(t, webhook.Update, owned(t, tc.name, tc.identity, tc.was...), owned(t, tc.name, tc.identity, tc.is...), calm(tc.fleets...))
+			in.User = tc.user
+			requireVerdict(t, tc.want, webhook.Review(in))
+			if !tc.update {
+				in := input(t, webhook.Create, "", owned(t, tc.name, tc.identity, tc.is...), calm(tc.fleets...))
+				in.User = tc.user
+				requireVerdict(t, tc.want, webhook.Review(in))
+			}
+		})
+	}
+	t.Run("moved as well", func(t *testing.T) {
+		in := input(t, webhook.Update, claim("data-my-fleet-0", ""), owned(t, "data-my-fleet-0", me, "a"), calm(live(t)))
+		requireVerdict(t, []string{uidLabel + ": the disk would become", denied[0]}, webhook.Review(in))
+	})
+}
+
 func TestClaimDelete(t *testing.T) {
 	me := live(t).Identity
 	three := webhook.Known(webhook.Workload{Replicas: 3})
@@ -79,7 +142,11 @@ func TestClaimDelete(t *testing.T) {
 	}{
 		"current":                              {name: "data-my-fleet-2", identity: me, fleet: live(t), workload: three, want: denied},
 		"removed":                              {name: "data-my-fleet-3", identity: me, fleet: live(t), workload: three},
-		"not yet added":                        {name: "data-my-fleet-2", identity: me, fleet: live(t), workload: webhook.Known(webhook.Workload{Replicas: 2})},
+		"not yet added":                        {name: "data-my-fleet-2", identity: me, fleet: live(t), workload: webhook.Known(webhook.Workload{Replicas: 2}), want: denied},
+		"kept, of a new workload":              {name: "data-my-fleet-1", identity: me, fleet: live(t), workload: webhook.Known(webhook.Workload{Replicas: 1}), want: denied},
+		"removed, of a new workload":           {name: "data-my-fleet-3", identity: me, fleet: live(t), workload: webhook.Known(webhook.Workload{Replicas: 1})},
+		"to be removed":                        {name: "data-my-fleet-2", identity: me, fleet: live(t, `{spec: {replicas: 2}}`), workload: three, want: denied},
+		"removed on request":                   {name: "data-my-fleet-2", identity: me, fleet: live(t, `{spec: {replicas: 2}}`), workload: webhook.Known(webhook.Workload{Replicas: 2})},
 		"stopped":                              {name: "data-my-fleet-2", identity: me, fleet: live(t), workload: webhook.Known(webhook.Workload{}), want: denied},
 		"beyond those stopped":                 {name: "data-my-fleet-3", identity: me, fleet: live(t), workload: webhook.Known(webhook.Workload{})},
 		"no workload":                          {name: "data-my-fleet-0", identity: me, fleet: live(t), workload: webhook.Fact[webhook.Workload]{State: webhook.Absent}, want: denied},

@@ -43,19 +43,36 @@ func fromErrors(errs field.ErrorList) finding {
 	return f
 }
 
-func fleetBucketNeeds(*Input) Needs { return Needs{Fleets: true, Bucket: true} }
+func fleetBucketNeeds(in *Input) Needs { return Needs{Fleets: in.Operation == Create, Bucket: true} }
 
 // fleetBucket keeps one bucket for one fleet, and one name and identity for one fleet of a namespace. Two fleets that are
-// created at the same moment may both pass: the reservation, which only one of them can get, is what decides.
+// created at the same moment may both pass: the reservation, which only one of them can get, is what decides. The other can
+// be changed, for example paused; its bucket cannot.
 func fleetBucket(in *Input) finding {
+	const path = "spec.storage.bucket"
+	var f finding
 	me := FleetOf(in.Object.Fleet)
-	f := bucketTaken(in, me, in.Operation == Create, "spec.storage.bucket")
+	taken, unknown := bucketTaken(in, me, in.Operation == Create)
+	f.unknown = unknown
+	if in.Operation != Create {
+		for _, t := range taken {
+			f.warnings = append(f.warnings, path+": "+t.problem+": delete this fleet")
+		}
+		return f
+	}
+	for _, t := range taken {
+		remedy := "use another bucket or prefix: two fleets that write one bucket destroy it"
+		if t.reserved != "" {
+			remedy = "use another bucket or prefix, or set spec.identity to that identity to take the fleet over"
+		}
+		f.reasons = append(f.reasons, Reason{path, t.problem, remedy})
+	}
 	if why := in.Facts.Fleets.unknown("the fleets of the namespace"); why != "" {
 		f.unknown = why
 		return f
 	}
 	for _, other := range in.Facts.Fleets.Value {
-		if in.Operation != Create || other.same(me) {
+		if other.same(me) {
 			continue
 		}
 		if other.Name == me.Name {
@@ -70,30 +87,33 @@ func fleetBucket(in *Input) finding {
 	return f
 }
 
+// taken says who has a bucket.
+type taken struct {
+	problem  string
+	reserved string // the identity that it is reserved for, if that is how it is taken
+}
+
 // bucketTaken says whether the bucket of a fleet belongs to another: by its reservation, or to a fleet that was there
 // first, which for a newcomer is every other. A reservation in the fleet's own name settles it, but for a fleet that shares
 // the identity.
-func bucketTaken(in *Input, me Fleet, newcomer bool, path string) finding {
+func bucketTaken(in *Input, me Fleet, newcomer bool) (by []taken, unknown string) {
 	if why := in.Facts.Reservation.unknown("the bucket's StorageReservation"); why != "" {
-		return dontKnow(why)
+		return nil, why
 	}
 	if why := in.Facts.Rivals.unknown("the fleets on the bucket"); why != "" {
-		return dontKnow(why)
+		return nil, why
 	}
 	reserved := in.Facts.Reservation.State == Present
 	if r := in.Facts.Reservation.Value; reserved && r.Identity != me.Identity {
-		return deny(path, fmt.Sprintf("the bucket belongs to %s, identity %s, by StorageReservation %s", r.Fleet, r.Identity, r.Name),
-			"use another bucket or prefix, or set spec.identity to that identity to take the fleet over")
+		return []taken{{fmt.Sprintf("the bucket belongs to %s, identity %s, by StorageReservation %s", r.Fleet, r.Identity, r.Name), r.Identity}}, ""
 	}
-	var f finding
 	for _, other := range in.Facts.Rivals.Value {
 		if other.same(me) || !newcomer && me.older(other) || reserved && other.Identity != me.Identity {
 			continue
 		}
-		f.reasons = append(f.reasons, Reason{path, fmt.Sprintf("%s uses the bucket already", other),
-			"use another bucket or prefix: two fleets that write one bucket destroy it"})
+		by = append(by, taken{problem: fmt.Sprintf("%s uses the bucket already", other)})
 	}
-	return f
+	return by, ""
 }
 
 func fleetProtected(in *Input) finding {

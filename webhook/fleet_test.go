@@ -68,8 +68,8 @@ func TestFleet(t *testing.T) {
 			f.Reservation, f.Rivals = reserved(me.Identity), webhook.Known([]webhook.Fleet{twin})
 		}, want: []string{"spec.storage.bucket: elsewhere/my-fleet uses"}},
 		"change beside a younger fleet": {old: `{}`, object: `{spec: {replicas: 4}}`, facts: func(f *webhook.Facts) { f.Rivals = webhook.Known([]webhook.Fleet{live(t, younger)}) }},
-		"change beside an older fleet": {old: `{}`, object: `{spec: {replicas: 4}}`, facts: func(f *webhook.Facts) { f.Rivals = webhook.Known([]webhook.Fleet{live(t, older)}) },
-			want: []string{"spec.storage.bucket: PersistentFleet fleets/a uses"}},
+		"change beside an older fleet":  {old: `{}`, object: `{spec: {replicas: 4}}`, facts: func(f *webhook.Facts) { f.Rivals = webhook.Known([]webhook.Fleet{live(t, older)}) }},
+		"change on another's bucket":    {old: `{}`, object: `{spec: {maintenance: {paused: true}}}`, facts: func(f *webhook.Facts) { f.Reservation = reserved(foreign) }},
 		"same name, other kind": {base: bucket, object: `{spec: {storage: {bucket: s3://other}}}`, facts: func(f *webhook.Facts) { f.Rivals = webhook.Known([]webhook.Fleet(nil)) },
 			want: []string{"metadata.name: the same Services"}},
 		"same identity": {object: `{metadata: {name: b}, spec: {identity: "` + me.Identity + `", storage: {bucket: s3://other}}}`, facts: func(f *webhook.Facts) { f.Rivals = webhook.Known([]webhook.Fleet(nil)) },
@@ -136,13 +136,21 @@ func TestFleetWarnings(t *testing.T) {
 // Of two fleets, each is older than the other in exactly one direction, also when they were created in the same second.
 func TestOneOfTwoFleetsIsOlder(t *testing.T) {
 	a, b := live(t, `{metadata: {name: a}}`), live(t, `{metadata: {name: b}}`)
-	for _, tc := range []struct{ object string }{{`{metadata: {name: a}, spec: {replicas: 4}}`}, {`{metadata: {name: b}, spec: {replicas: 4}}`}} {
-		in := fleetInput(t, persistent, merged(t, tc.object, `{spec: {replicas: 5}}`), tc.object, calm(a, b))
-		if in.Object.Name == "a" {
-			requireVerdict(t, nil, webhook.Review(in))
-		} else {
-			requireVerdict(t, []string{"spec.storage.bucket: PersistentFleet fleets/a uses"}, webhook.Review(in))
-		}
+	for name, want := range map[string][]string{"a": nil, "b": {"spec.storage.bucket: PersistentFleet fleets/a uses the bucket already: delete this fleet"}} {
+		object := `{metadata: {name: ` + name + `}, spec: {replicas: 4}}`
+		v := webhook.Review(fleetInput(t, persistent, merged(t, object, `{spec: {replicas: 5}}`), object, calm(a, b)))
+		require.Equal(t, webhook.Allow, v.Outcome)
+		require.Equal(t, want, v.Warnings)
 	}
 	require.Equal(t, render.ReservationName(fleet(t, persistent).Store().BucketURL()), a.Reservation)
+}
+
+// A fleet on another's bucket can be changed, and each change says what has to be done.
+func TestWarningOfALostBucket(t *testing.T) {
+	facts := calm(live(t))
+	facts.Reservation = webhook.Known(webhook.Reservation{Name: "s3-0", Identity: foreign, Fleet: "PersistentFleet others/first"})
+	v := webhook.Review(fleetInput(t, persistent, `{}`, `{spec: {maintenance: {paused: true}}}`, facts))
+	require.Equal(t, webhook.Allow, v.Outcome)
+	require.Equal(t, []string{"spec.storage.bucket: the bucket belongs to PersistentFleet others/first, identity " + foreign +
+		", by StorageReservation s3-0: delete this fleet"}, v.Warnings)
 }

@@ -3,6 +3,7 @@
 package webhook
 
 import (
+	"slices"
 	"time"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
@@ -72,19 +73,35 @@ func (in *Input) on(resources []string) bool {
 	return false
 }
 
-// Who deletes on behalf of the control plane. A controller manager that runs without a service account for each controller
-// is a user of its own.
+// Who writes on behalf of the control plane. A controller manager that runs without a service account for each controller is
+// a user of its own.
 const (
-	namespaceController = "system:serviceaccount:kube-system:namespace-controller"
-	garbageCollector    = "system:serviceaccount:kube-system:generic-garbage-collector"
-	controllerManager   = "system:kube-controller-manager"
+	namespaceController   = "system:serviceaccount:kube-system:namespace-controller"
+	garbageCollector      = "system:serviceaccount:kube-system:generic-garbage-collector"
+	statefulSetController = "system:serviceaccount:kube-system:statefulset-controller"
+	controllerManager     = "system:kube-controller-manager"
 )
 
+// byControlPlane says that the request finishes a deletion that somebody else began.
 func (in *Input) byControlPlane() bool {
 	return in.User == namespaceController || in.User == garbageCollector || in.User == controllerManager
 }
 
 func (in *Input) byHealer() bool { return in.Healer != "" && in.User == in.Healer }
+
+// newOwners are the owner references that a write adds.
+func (in *Input) newOwners() []string {
+	var before, added []string
+	if in.Old != nil {
+		before = in.Old.owners()
+	}
+	for _, o := range in.Object.owners() {
+		if !slices.Contains(before, o) {
+			added = append(added, o)
+		}
+	}
+	return added
+}
 
 // State of a fact.
 type State uint8
@@ -163,8 +180,9 @@ func (f Fleet) older(than Fleet) bool {
 	return f.Namespace+"/"+f.Name+"/"+f.Kind < than.Namespace+"/"+than.Name+"/"+than.Kind
 }
 
+// same says whether this is another fleet's own self. One that is known from its workload alone has no kind.
 func (f Fleet) same(as Fleet) bool {
-	return f.Kind == as.Kind && f.Namespace == as.Namespace && f.Name == as.Name
+	return f.Namespace == as.Namespace && f.Name == as.Name && (f.Kind == as.Kind || as.Kind == "" && f.Identity == as.Identity)
 }
 
 // FleetOf is what matters of a fleet.

@@ -4,7 +4,6 @@ package webhook
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	"github.com/fleetwright/fleetwright/render"
@@ -124,15 +123,9 @@ func identityMoved(in *Input) bool {
 // another identity would hand it to another fleet.
 func owner(in *Input) finding {
 	var f finding
-	var before []string
-	if in.Old != nil {
-		before = in.Old.owners()
-	}
-	for _, o := range in.Object.owners() {
-		if !slices.Contains(before, o) {
-			f.reasons = append(f.reasons, Reason{"metadata.ownerReferences",
-				"an owner (" + o + ") would end the object with it", "remove the reference: objects of a fleet have none"})
-		}
+	for _, o := range in.newOwners() {
+		f.reasons = append(f.reasons, Reason{"metadata.ownerReferences",
+			"an owner (" + o + ") would end the object with it", "remove the reference: objects of a fleet have none"})
 	}
 	if !identityMoved(in) {
 		return f

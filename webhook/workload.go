@@ -138,10 +138,20 @@ func workloadFleet(in *Input) finding {
 	if in.Object.bucket() == "" {
 		return finding{} // the seal tells about it
 	}
+	remedy := "create the fleet with a bucket or prefix of its own"
 	if fleet != nil {
-		return bucketTaken(in, *fleet, false, "spec.template")
+		me, remedy = *fleet, "delete the fleet and create it anew with a bucket or prefix of its own"
 	}
-	return bucketTaken(in, me, true, "spec.template")
+	by, unknown := bucketTaken(in, me, fleet == nil)
+	f := finding{unknown: unknown}
+	for _, t := range by {
+		r := Reason{"spec.template", t.problem, remedy}
+		if t.reserved != "" {
+			r.Remedy += ", or with spec.identity " + t.reserved + " to take the other over"
+		}
+		f.reasons = append(f.reasons, r)
+	}
+	return f
 }
 
 func workloadDisksNeeds(in *Input) Needs { return Needs{Claims: in.Object.claimsDisks()} }
@@ -159,13 +169,13 @@ func workloadDisks(in *Input) finding {
 		if c.Identity == in.Object.Identity {
 			continue
 		}
-		has := "no identity"
+		has, mine := "no identity", "restore the claim with the label "+v1alpha1.LabelFleetUID+": "+in.Object.Identity
 		if c.Identity != "" {
-			has = "identity " + c.Identity
+			has, mine = "identity "+c.Identity, "create the fleet, deleted first if it is there, with spec.identity "+c.Identity
 		}
 		f.reasons = append(f.reasons, Reason{"spec.volumeClaimTemplates",
 			fmt.Sprintf("%s: claim %s is at a member's name and has %s, not %s", v1alpha1.ReasonStorageIdentityConflict, c.Name, has, in.Object.Identity),
-			"delete the claim or give the fleet another name; set spec.identity if it is this fleet's disk"})
+			"if it is this fleet's disk, " + mine + "; else delete the claim, or create the fleet under another name"})
 	}
 	return f
 }

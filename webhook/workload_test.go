@@ -44,6 +44,7 @@ func TestWorkloadCreate(t *testing.T) {
 		"before its fleet": {facts: func(f *webhook.Facts) {
 			f.Fleets, f.Rivals = webhook.Known([]webhook.Fleet(nil)), webhook.Known([]webhook.Fleet(nil))
 		}},
+		"before its fleet, which is seen at the second look": {facts: func(f *webhook.Facts) { f.Fleets = webhook.Known([]webhook.Fleet(nil)) }},
 		"before its fleet, on a bucket in use": {facts: func(f *webhook.Facts) {
 			f.Fleets, f.Rivals = webhook.Known([]webhook.Fleet(nil)), webhook.Known([]webhook.Fleet{live(t, `{metadata: {name: a}}`)})
 		}, want: []string{"spec.template: PersistentFleet fleets/a uses"}},
@@ -90,6 +91,36 @@ func TestWorkloadCreate(t *testing.T) {
 				in.User = tc.user
 			}
 			requireVerdict(t, tc.want, webhook.Review(in))
+		})
+	}
+}
+
+// The identity and the bucket of a fleet that exists cannot change, so no remedy names them.
+func TestWorkloadRemedies(t *testing.T) {
+	me, rival := live(t), live(t, `{metadata: {name: a}}`)
+	none := webhook.Known([]webhook.Fleet(nil))
+	reserved := webhook.Known(webhook.Reservation{Identity: foreign, Fleet: "PersistentFleet others/first"})
+	tests := map[string]struct {
+		facts func(*webhook.Facts)
+		want  string
+	}{
+		"rival":                      {func(f *webhook.Facts) { f.Rivals = webhook.Known([]webhook.Fleet{rival}) }, "delete the fleet and create it anew with a bucket or prefix of its own"},
+		"rival, before the fleet":    {func(f *webhook.Facts) { f.Fleets, f.Rivals = none, webhook.Known([]webhook.Fleet{rival}) }, "create the fleet with a bucket or prefix of its own"},
+		"reserved":                   {func(f *webhook.Facts) { f.Reservation = reserved }, "delete the fleet and create it anew with a bucket or prefix of its own, or with spec.identity " + foreign + " to take the other over"},
+		"reserved, before the fleet": {func(f *webhook.Facts) { f.Fleets, f.Reservation = none, reserved }, "create the fleet with a bucket or prefix of its own, or with spec.identity " + foreign + " to take the other over"},
+		"claim with another identity": {func(f *webhook.Facts) {
+			f.Claims = webhook.Known([]webhook.Claim{{Name: "data-my-fleet-1", Identity: foreign}})
+		}, "if it is this fleet's disk, create the fleet, deleted first if it is there, with spec.identity " + foreign + "; else delete the claim, or create the fleet under another name"},
+		"claim that lost its identity": {func(f *webhook.Facts) { f.Claims = webhook.Known([]webhook.Claim{{Name: "data-my-fleet-1"}}) }, "if it is this fleet's disk, restore the claim with the label celld.eric.dev/fleet-uid: " + me.Identity + "; else delete the claim, or create the fleet under another name"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			in := input(t, webhook.Create, "", rendered(t, fleet(t, persistent), "StatefulSet/my-fleet"), calm(me))
+			tc.facts(&in.Facts)
+			v := webhook.Review(in)
+			require.Equal(t, webhook.Deny, v.Outcome)
+			require.Len(t, v.Reasons, 1)
+			require.Equal(t, tc.want, v.Reasons[0].Remedy)
 		})
 	}
 }
