@@ -8,7 +8,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
+	"strconv"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -28,6 +31,11 @@ const (
 	largeBody  = 256 << 10
 	largeSlots = 2
 	slots      = 32
+	// maxHeld bounds the bodies of all other reviews together, read or announced: a sixteenth of what the chart lets a Pod
+	// take, and more than three API servers send of the largest fleet, each on all streams of a connection.
+	maxHeld = 32 << 20
+	// firstRead is what a body takes before any of it has arrived.
+	firstRead = 32 << 10
 	// readTime is what the facts of a review may take: less than the API server waits for the answer.
 	readTime = 3 * time.Second
 )
@@ -47,6 +55,7 @@ type Handler struct {
 	Log     logr.Logger
 
 	slots, large chan struct{}
+	held         atomic.Int64 // bytes
 }
 
 // NewHandler returns a Handler.
@@ -61,7 +70,8 @@ func NewHandler(healer string, facts Gatherer, metrics *Metrics, c clock.Passive
 // applies the failure policy.
 //
 // Memory stays bounded however many reviews come in. A review waits for its turn only once it is read: bodies that are not
-// read fill the connection, which carries them all, and nobody's turn would ever end. Large ones do not wait at all.
+// read fill the connection, which carries them all, and nobody's turn would ever end. So as many are read as maxHeld holds, and
+// the rest is told to come again, which API servers do by themselves. Large ones do not wait at all.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	start := h.Clock.Now()
 	large := r.ContentLength < 0 || r.ContentLength > largeBody
@@ -73,11 +83,14 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			h.refuse(w, http.StatusServiceUnavailable, errors.New("too many large reviews at once: try again"))
 			return
 		}
+	} else {
+		defer h.held.Add(-r.ContentLength)
+		if h.held.Add(r.ContentLength) > maxHeld {
+			h.refuse(w, http.StatusServiceUnavailable, errors.New("too many reviews at once: try again"))
+			return
+		}
 	}
-	var read bytes.Buffer
-	read.Grow(int(min(max(r.ContentLength, 0), largeBody)) + bytes.MinRead) // one allocation for what is announced
-	_, err := read.ReadFrom(http.MaxBytesReader(w, r.Body, maxBody))
-	body := read.Bytes()
+	body, err := readBody(http.MaxBytesReader(w, r.Body, maxBody), r.ContentLength)
 	if tooLarge := new(http.MaxBytesError); errors.As(err, &tooLarge) {
 		h.refuse(w, http.StatusRequestEntityTooLarge, fmt.Errorf("a review has at most %d bytes", tooLarge.Limit))
 		return
@@ -101,6 +114,21 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	response := h.answer(r.Context(), request)
 	h.Metrics.observe(request, h.Clock.Since(start))
 	h.write(w, response)
+}
+
+// readBody takes little memory until the first bytes are there, and then, in one piece, what was announced.
+func readBody(body io.Reader, announced int64) ([]byte, error) {
+	var read bytes.Buffer
+	first := min(max(announced, 0), firstRead)
+	read.Grow(int(first) + bytes.MinRead)
+	if _, err := io.CopyN(&read, body, first); err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	if announced > first {
+		read.Grow(int(min(announced, largeBody)-first) + bytes.MinRead)
+	}
+	_, err := read.ReadFrom(body)
+	return read.Bytes(), err
 }
 
 // answer judges a request: the facts that its rules need, the verdict, and the namespace where that could change it.
@@ -161,6 +189,9 @@ func failed(uid types.UID, code int32, reason metav1.StatusReason, message strin
 func (h *Handler) refuse(w http.ResponseWriter, code int, err error) {
 	h.Metrics.malformed()
 	h.Log.Info("not a review", "error", err.Error())
+	if code == http.StatusServiceUnavailable {
+		w.Header().Set("Retry-After", strconv.Itoa(int(retryAfter/time.Second)))
+	}
 	http.Error(w, err.Error(), code)
 }
 

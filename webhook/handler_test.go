@@ -12,9 +12,11 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
+	"testing/iotest"
 
 	"github.com/go-logr/logr"
 	"github.com/prometheus/client_golang/prometheus"
@@ -80,6 +82,7 @@ func TestStoredReviews(t *testing.T) {
 	server, _ := newServer(t, surroundings(t))
 	files, err := filepath.Glob("testdata/reviews/*.json")
 	require.NoError(t, err)
+	require.NotEmpty(t, files)
 	for _, file := range files {
 		name, ok := strings.CutSuffix(file, ".json")
 		if !ok || strings.HasSuffix(name, ".want") {
@@ -218,4 +221,73 @@ func TestManyAtOnce(t *testing.T) {
 		})
 	}
 	done.Wait()
+}
+
+// reviewOf is a review that reads facts, as long as is asked for.
+func reviewOf(length int) []byte {
+	const head, tail = `{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","request":{"uid":"1","operation":"DELETE","namespace":"fleets",` +
+		`"resource":{"resource":"persistentvolumeclaims"},"oldObject":{"metadata":{"name":"data-my-fleet-9","labels":{"celld.eric.dev/fleet-uid":"x"}}},"name":"`, `"}}`
+	return []byte(head + repeat("x", length-len(head)-len(tail)) + tail)
+}
+
+// stuck facts come when the channel is closed.
+type stuck chan struct{}
+
+func (s stuck) Gather(_ context.Context, in *webhook.Input, _ webhook.Needs) {
+	<-s
+	in.Facts = calm()
+}
+
+func (s stuck) GatherNamespace(context.Context, *webhook.Input) {}
+
+// Reviews that are read and wait take no more memory than 32 MiB. Others are told to come again, and nothing is left over once
+// all are answered.
+func TestWaitingReviewsAreBounded(t *testing.T) {
+	metrics, err := webhook.NewMetrics(prometheus.NewRegistry())
+	require.NoError(t, err)
+	facts := make(stuck)
+	handler := webhook.NewHandler(healer, facts, metrics, clock.RealClock{}, logr.Discard())
+	body := reviewOf(250 << 10)
+	ask := func() *httptest.ResponseRecorder {
+		answer := httptest.NewRecorder()
+		handler.ServeHTTP(answer, httptest.NewRequest(http.MethodPost, webhook.Path, bytes.NewReader(body)))
+		return answer
+	}
+	const fit, more = 32 << 20 / (250 << 10), 20
+	var done sync.WaitGroup
+	answers := make(chan *httptest.ResponseRecorder, fit+more)
+	for range fit + more {
+		done.Go(func() { answers <- ask() })
+	}
+	for range more { // while the others wait
+		refused := <-answers
+		require.Equal(t, http.StatusServiceUnavailable, refused.Code)
+		require.Equal(t, "1", refused.Header().Get("Retry-After"))
+		require.Contains(t, refused.Body.String(), "too many reviews at once")
+	}
+	close(facts)
+	done.Wait()
+	for range fit {
+		require.Equal(t, http.StatusOK, (<-answers).Code)
+	}
+	for range fit + more {
+		require.Equal(t, http.StatusOK, ask().Code)
+	}
+}
+
+// What is announced takes memory when it comes.
+func TestAnnouncedBodyTakesLittle(t *testing.T) {
+	metrics, err := webhook.NewMetrics(prometheus.NewRegistry())
+	require.NoError(t, err)
+	handler := webhook.NewHandler(healer, surroundings(t), metrics, clock.RealClock{}, logr.Discard())
+	const times = 100
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	for range times {
+		request := httptest.NewRequest(http.MethodPost, webhook.Path, iotest.ErrReader(errors.New("gone")))
+		request.ContentLength = 250 << 10
+		handler.ServeHTTP(httptest.NewRecorder(), request)
+	}
+	runtime.ReadMemStats(&after)
+	require.Less(t, (after.TotalAlloc-before.TotalAlloc)/times, uint64(64<<10))
 }

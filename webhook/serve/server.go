@@ -36,6 +36,9 @@ func (*server) NeedLeaderElection() bool { return false }
 // shutdownTime bounds what reviews in flight may take once the listener is closed; the API server gives up sooner.
 const shutdownTime = 15 * time.Second
 
+// maxStreams is how many reviews of one connection are read at a time. An API server that has more opens another connection.
+const maxStreams = 100
+
 // Start serves until the context ends, then answers what is in flight.
 func (s *server) Start(ctx context.Context) error {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", s.address)
@@ -47,6 +50,7 @@ func (s *server) Start(ctx context.Context) error {
 	srv := &http.Server{
 		Handler:           mux,
 		TLSConfig:         &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: s.certs.get},
+		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: maxStreams},
 		MaxHeaderBytes:    64 << 10,
 		ReadHeaderTimeout: 10 * time.Second,
 		ReadTimeout:       20 * time.Second,
