@@ -39,6 +39,7 @@ type Cluster struct {
 
 	dir       string
 	binary    string
+	apiServer []string // flags beside the usual ones
 	port      int
 	keep      bool
 	authority *pki.Authority
@@ -53,10 +54,10 @@ type Cluster struct {
 }
 
 // Start starts a control plane for this test alone and ends it with the test.
-// Most tests want Shared instead.
-func Start(tb testing.TB) *Cluster {
+// Its API server gets more flags. Most tests want Shared instead.
+func Start(tb testing.TB, apiServer ...string) *Cluster {
 	tb.Helper()
-	c, err := launch(tb.Context(), steps)
+	c, err := launch(tb.Context(), steps, apiServer...)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -88,7 +89,7 @@ var steps = []step{
 }
 
 // launch takes steps of a start.
-func launch(ctx context.Context, steps []step) (_ *Cluster, err error) {
+func launch(ctx context.Context, steps []step, apiServer ...string) (_ *Cluster, err error) {
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
 	started := time.Now()
@@ -104,6 +105,7 @@ func launch(ctx context.Context, steps []step) (_ *Cluster, err error) {
 	c := &Cluster{
 		dir:       dir,
 		binary:    binary,
+		apiServer: apiServer,
 		keep:      os.Getenv(KeepEnv) != "",
 		stopDisks: func() {},
 		running:   map[string]*process.Process{},

@@ -98,7 +98,7 @@ func FreePort(ctx context.Context) (int, error) {
 
 // runAPIServer starts kube-apiserver and waits until it is ready.
 func (c *Cluster) runAPIServer(ctx context.Context) error {
-	p, err := c.run("kube-apiserver", apiServerFlags(c.port))
+	p, err := c.run("kube-apiserver", append(apiServerFlags(c.port), c.apiServer...))
 	if err != nil {
 		return err
 	}
