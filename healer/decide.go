@@ -84,7 +84,7 @@ func Decide(s *Snapshot, p Policy, now time.Time) Decision {
 		if d == nil {
 			continue
 		}
-		d.Rule = rule.name
+		d.Rule = orElse(d.Rule, rule.name)
 		if !s.Fleet.Deleting && !s.Fleet.Finalizer && (d.Action != nil || s.runs()) {
 			// Whatever is written from here on, or runs already, is cleaned up when the fleet goes.
 			d.Rule, d.Action, d.Due = "finalizer", &Action{Verb: VerbAddFinalizer, Targets: []Ref{s.fleetRef()}}, time.Time{}

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
@@ -41,6 +43,8 @@ type Healer struct {
 	Policy Policy
 	// Zone of a node, "" when it is not known. Default: not known.
 	Zone func(node string) string
+	// Skew of this process's own clock. Nil means none.
+	Skew *Skew
 	// Metrics may be nil.
 	Metrics *Metrics
 
@@ -57,6 +61,10 @@ const (
 	afterAction = 100 * time.Millisecond
 	// actionTimeout bounds one action, which a graceful stop waits for.
 	actionTimeout = 20 * time.Second
+	// lookTimeout bounds one look at a fleet, so that one that hangs does not keep the healer from the others.
+	lookTimeout = time.Minute
+	// maxAge is how long the live reads that confirm a decision may take: what they showed first may be over.
+	maxAge = 5 * time.Second
 )
 
 // errChanged is returned by an action whose preconditions do not hold any more.
@@ -65,8 +73,8 @@ var errChanged = errors.New("the cluster changed meanwhile")
 // Reconcile looks at a fleet and does at most one thing about it.
 func (h *Healer) Reconcile(ctx context.Context, request Request) (reconcile.Result, error) {
 	result, err := h.look(ctx, request)
-	if ctx.Err() != nil {
-		return reconcile.Result{}, nil //nolint:nilerr // the healer stops; the next one looks again
+	if errors.Is(ctx.Err(), context.Canceled) {
+		return reconcile.Result{}, nil // the healer stops; the next one looks again
 	}
 	return result, err
 }
@@ -104,6 +112,10 @@ func (h *Healer) look(ctx context.Context, request Request) (reconcile.Result, e
 		snapshot, decision, err = h.confirmAndAct(ctx, request, snapshot, decision, now)
 		if errors.Is(err, errChanged) {
 			return reconcile.Result{RequeueAfter: changedRetry}, nil
+		}
+		if err != nil && decision != nil {
+			decision.Message = fmt.Sprintf("%s; this fails, and is tried again: %s", sentence(decision.Message), sentence(err.Error()))
+			err = errors.Join(err, h.publish(ctx, request, fleet, snapshot, decision, now))
 		}
 		if err != nil {
 			return reconcile.Result{}, err
@@ -145,10 +157,12 @@ func (h *Healer) decide(ctx context.Context, o *observer, fleet v1alpha1.Fleet, 
 }
 
 // confirmAndAct decides again on what the API server says now, and acts only if that is the same. Otherwise the newer
-// decision is reported, or, if it wants to act too, left to the next look.
+// decision is reported, or, if it wants to act too, left to the next look. With an error it returns what failed, if it came
+// that far.
 func (h *Healer) confirmAndAct(
 	ctx context.Context, request Request, seen *Snapshot, want *Decision, now time.Time,
 ) (*Snapshot, *Decision, error) {
+	began := h.Clock.Now()
 	fleet, err := getFleet(ctx, h.Live, request)
 	if err != nil {
 		return nil, nil, err
@@ -170,11 +184,17 @@ func (h *Healer) confirmAndAct(
 	}
 	logger := log.FromContext(ctx).WithValues("rule", decision.Rule, "action", decision.Action.Verb, "reason", decision.Reason,
 		"member", concerned(snapshot, decision, h.Policy))
+	if age := h.Clock.Since(began); age > maxAge {
+		logger.Info("not done: reading took too long", "message", decision.Message, "took", age.String())
+		return nil, nil, errChanged
+	}
 	act := &actor{verbs: verbs{h.Client}, fleet: fleet, wrote: func(w written) { h.views.wrote(request, w) }}
 	// An action that has begun is finished, even when the healer stops: half of one costs the next healer another look.
 	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), actionTimeout)
 	defer cancel()
-	err = act.act(bounded, snapshot, decision.Action)
+	if err = h.Skew.timely(decision.Action); err == nil {
+		err = act.act(bounded, snapshot, decision.Action)
+	}
 	if changed(err) {
 		logger.Info("not done: "+errChanged.Error(), "message", decision.Message, "cause", err.Error())
 		h.Metrics.acted(request, decision, "changed", 0)
@@ -183,12 +203,24 @@ func (h *Healer) confirmAndAct(
 	if err != nil {
 		h.failed(fleet, decision, err)
 		h.Metrics.acted(request, decision, "failed", 0)
-		return nil, nil, err
+		return snapshot, decision, err
 	}
 	logger.Info("done", "message", decision.Message, "targets", names(decision.Action.Targets))
-	h.Metrics.acted(request, decision, "done", h.Clock.Since(decision.Due))
+	h.Metrics.acted(request, decision, "done", late(fleet, decision, h.Clock.Now()))
 	h.event(fleet, decision.Rule, decision.Action.Event)
 	return snapshot, decision, nil
+}
+
+// late returns how long after its time an action was done. That of a fleet that was paused begins when it was resumed.
+func late(fleet v1alpha1.Fleet, d *Decision, now time.Time) time.Duration {
+	due := d.Due
+	if c := meta.FindStatusCondition(fleet.State().Conditions, v1alpha1.ConditionPaused); c != nil {
+		if c.Status == metav1.ConditionTrue {
+			return 0 // resumed just now
+		}
+		due = later(due, c.LastTransitionTime.Time)
+	}
+	return max(now.Sub(due), 0)
 }
 
 func (h *Healer) zone(node string) string {

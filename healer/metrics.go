@@ -61,7 +61,8 @@ func (m *Metrics) observe(s *Snapshot, d *Decision, status *v1alpha1.FleetStatus
 	m.applied.With(labels).Set(float64(status.AppliedReplicas))
 	m.ready.With(labels).Set(float64(status.ReadyReplicas))
 	m.down.With(labels).Set(float64(max(status.AppliedReplicas-status.ReadyReplicas, 0)))
-	for _, rule := range []string{"replacement", "lost-disk", "stuck-pod"} { // from zero, so that the first one is an increase
+	// From zero, so that the first one is an increase.
+	for _, rule := range []string{"replacement", "lost-disk", finishedReplacement, "stuck-pod"} {
 		m.actions.WithLabelValues(rule, "done", s.Fleet.Kind, s.Fleet.Namespace, s.Fleet.Name).Add(0)
 	}
 	since := now

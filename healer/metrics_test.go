@@ -10,6 +10,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
 )
@@ -30,6 +31,7 @@ func TestMetrics(t *testing.T) {
 	status := observed(m, healthy(), emptyStatus(), noon)
 	status = observed(m, healthy(target(4), workloadIs(func(w *Workload) { w.Ready = 2 }), noPod(1)), status, noon.Add(time.Minute))
 	require.Equal(t, []string{
+		"fleetwright_actions_total{my-fleet PersistentFleet fleets done finished-replacement} 0",
 		"fleetwright_actions_total{my-fleet PersistentFleet fleets done lost-disk} 0",
 		"fleetwright_actions_total{my-fleet PersistentFleet fleets done replacement} 0",
 		"fleetwright_actions_total{my-fleet PersistentFleet fleets done stuck-pod} 0",
@@ -60,7 +62,7 @@ func TestMetrics(t *testing.T) {
 	} {
 		require.Contains(t, got, want)
 	}
-	require.Len(t, got, 14)
+	require.Len(t, got, 15)
 
 	m.forget(request)
 	require.Equal(t, []string{
@@ -94,6 +96,23 @@ func series(t *testing.T, registry prometheus.Gatherer) []string {
 		}
 	}
 	return out
+}
+
+// A fleet that was paused is not late.
+func TestLate(t *testing.T) {
+	fleet := &v1alpha1.PersistentFleet{}
+	d := &Decision{Due: noon}
+	require.Equal(t, time.Hour, late(fleet, d, noon.Add(time.Hour)))
+	require.Zero(t, late(fleet, d, noon.Add(-time.Second)))
+	paused := metav1.Condition{Type: v1alpha1.ConditionPaused, Status: metav1.ConditionTrue, LastTransitionTime: metav1.NewTime(noon.Add(-time.Hour))}
+	fleet.Status.Conditions = []metav1.Condition{paused}
+	require.Zero(t, late(fleet, d, noon.Add(time.Hour)), "resumed, and the status does not say so yet")
+	paused.Status, paused.LastTransitionTime = metav1.ConditionFalse, metav1.NewTime(noon.Add(59*time.Minute))
+	fleet.Status.Conditions = []metav1.Condition{paused}
+	require.Equal(t, time.Minute, late(fleet, d, noon.Add(time.Hour)))
+	paused.LastTransitionTime = metav1.NewTime(noon.Add(-59 * time.Minute))
+	fleet.Status.Conditions = []metav1.Condition{paused}
+	require.Equal(t, time.Hour, late(fleet, d, noon.Add(time.Hour)))
 }
 
 // A healer without metrics works.

@@ -90,5 +90,5 @@ func (h *Healer) event(fleet v1alpha1.Fleet, rule string, e *Event) {
 
 // failed tells that an action was refused.
 func (h *Healer) failed(fleet v1alpha1.Fleet, d *Decision, err error) {
-	h.event(fleet, d.Rule, warning("ActionFailed", fmt.Sprintf("%s: %v", d.Message, err)))
+	h.event(fleet, d.Rule, warning("ActionFailed", fmt.Sprintf("%s: %v", cut(d.Message, 140), err)))
 }

@@ -23,15 +23,20 @@ func heldReplacement(s *Snapshot, _ Policy, now time.Time) *Decision {
 	return nil
 }
 
+// finishedReplacement is the name of held-replacement when it ends a disk, so that all such actions can be counted.
+const finishedReplacement = "finished-replacement"
+
 func endHandover(s *Snapshot, m *Member, now time.Time) *Decision {
 	ends := m.Claim != nil && m.Claim.UID == m.Pod.Handover.ClaimUID && !m.Claim.Terminating // finishing would delete it
 	why := whyAbort(s, m, ends, now)
 	if why == "" {
+		d := provisioning(v1alpha1.ReasonReplacingMember, fmt.Sprintf("finishing the replacement of %s", m.Name))
 		targets := []Ref{m.Pod.Ref}
 		if ends {
 			targets = append(targets, m.Claim.Ref)
+			d.Rule = finishedReplacement
 		}
-		return provisioning(v1alpha1.ReasonReplacingMember, fmt.Sprintf("finishing the replacement of %s", m.Name)).act(Action{
+		return d.act(Action{
 			Verb: VerbFinishReplacement, Targets: targets,
 			Event: normal(EventReplacementFinished, fmt.Sprintf("finished the interrupted replacement of %s", m.Name)),
 		})

@@ -18,7 +18,7 @@ func TestHeldReplacement(t *testing.T) {
 		}
 	}
 	committed := held(Handover{ClaimUID: "data-my-fleet-1-uid", Committed: true})
-	finished := "held-replacement: FinishReplacement my-fleet-1 data-my-fleet-1; Provisioning/ReplacingMember; ReplacementFinished; next in 2m30s"
+	finished := "finished-replacement: FinishReplacement my-fleet-1 data-my-fleet-1; Provisioning/ReplacingMember; ReplacementFinished; next in 2m30s"
 	released := "held-replacement: FinishReplacement my-fleet-1; Provisioning/ReplacingMember; ReplacementFinished; next in 2m30s"
 	aborted := "held-replacement: AbortReplacement my-fleet-1; Provisioning/ReplacingMember; ReplacementAborted"
 	waking := "; next in 2m30s"

@@ -83,6 +83,8 @@ func NewManager(ctx context.Context, config *rest.Config, o RunOptions) (manager
 	}
 	config = rest.CopyConfig(config)
 	config.QPS, config.Burst = requestsPerSecond, burst
+	skew := &Skew{}
+	config.Wrap(skew.Wrap)
 	config.UserAgent = FieldManager + "/" + orElse(o.Version, "unknown")
 	mgr, err := manager.New(config, manager.Options{
 		Scheme: scheme, Logger: o.Logger, Cache: caches,
@@ -104,6 +106,7 @@ func NewManager(ctx context.Context, config *rest.Config, o RunOptions) (manager
 	if err != nil {
 		return nil, err
 	}
+	h.Skew = skew
 	return mgr, h.Setup(ctx, mgr, o.Options)
 }
 

@@ -15,6 +15,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/yaml"
@@ -93,6 +94,10 @@ func (w *world) command(t *testing.T, d *datadriven.TestData) {
 	case "fail": // the write after so many
 		d.ScanArgs(t, "after", &n)
 		w.faults.failAfter = w.faults.writes + n
+	case "slow-reads": // each live list takes so long
+		w.faults.slow = duration(t, d)
+	case "clock-ahead": // that of the healer's node
+		w.clockAhead(duration(t, d))
 	case "freeze": // the caches
 		w.freeze()
 	case "thaw":
@@ -250,6 +255,20 @@ func (w *world) finalizer(d *datadriven.TestData) {
 	}
 	o.SetFinalizers(finalizers)
 	w.update(o)
+}
+
+// An offsetClock is another one that is set wrongly.
+type offsetClock struct {
+	clock.PassiveClock
+	ahead time.Duration
+}
+
+func (c offsetClock) Now() time.Time                  { return c.PassiveClock.Now().Add(c.ahead) }
+func (c offsetClock) Since(t time.Time) time.Duration { return c.Now().Sub(t) }
+
+func (w *world) clockAhead(by time.Duration) {
+	w.healer.Clock, w.healer.Skew = offsetClock{w.clock, by}, &Skew{}
+	w.healer.Skew.last.Store(int64(by))
 }
 
 // freeze keeps the caches at what they show now.

@@ -126,6 +126,7 @@ func (h *Healer) control(mgr manager.Manager, kind string, fleet v1alpha1.Fleet,
 	c, err := controller.NewTyped(kind, mgr, controller.TypedOptions[Request]{
 		Reconciler:              h,
 		MaxConcurrentReconciles: o.Concurrency,
+		ReconciliationTimeout:   lookTimeout,
 		SkipNameValidation:      new(true), // several healers may live in one test
 		LogConstructor:          func(r *Request) logr.Logger { return logFor(logger, r) },
 		RateLimiter:             workqueue.NewTypedItemExponentialFailureRateLimiter[Request](firstRetry, slowestRetry),

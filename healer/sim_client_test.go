@@ -210,6 +210,7 @@ func (w *world) cachedGet(ctx context.Context, _ client.WithWatch, key client.Ob
 }
 
 func (w *world) liveList(ctx context.Context, _ client.WithWatch, list client.ObjectList, opts ...client.ListOption) error {
+	defer w.clock.SetTime(w.now().Add(w.faults.slow))
 	return w.list(ctx, w.api, list, opts...)
 }
 

@@ -61,11 +61,12 @@ type node struct {
 
 // faults are what an interceptor does to the healer's writes.
 type faults struct {
-	writes     int  // since the last restart
-	stopAfter  int  // the healer dies after so many writes; -1 for never
-	loseAfter  int  // the answer to the write after so many is lost; -1 for never
-	failAfter  int  // the write after so many fails; -1 for never
-	stopped    bool // it died
+	writes     int           // since the last restart
+	stopAfter  int           // the healer dies after so many writes; -1 for never
+	loseAfter  int           // the answer to the write after so many is lost; -1 for never
+	failAfter  int           // the write after so many fails; -1 for never
+	stopped    bool          // it died
+	slow       time.Duration // what each live list takes
 	violations []string
 }
 
