@@ -69,18 +69,21 @@ func (c *Cluster) Requests(tb testing.TB, since Mark, match func(Request) bool) 
 		tb.Fatal(err)
 	}
 	defer func() { _ = file.Close() }()
-	if _, err := file.Seek(int64(since), io.SeekStart); err != nil {
+	if _, err := file.Seek(max(int64(since)-1, 0), io.SeekStart); err != nil {
 		tb.Fatal(err)
 	}
 
 	var requests []Request
 	lines := bufio.NewReader(file)
-	for {
+	for before := since > 0; ; before = false { // a line that was being written at the mark is before it
 		line, err := lines.ReadBytes('\n')
 		if errors.Is(err, io.EOF) {
 			return requests // a last line without an end is still being written
 		} else if err != nil {
 			tb.Fatal(err)
+		}
+		if before {
+			continue
 		}
 		request, counts, err := parseAudit(line)
 		if err != nil {

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"os"
 	"runtime"
 	"testing"
 
@@ -27,6 +28,35 @@ func TestTakenPortIsToldApart(t *testing.T) {
 	require.ErrorIs(t, c.runAPIServer(ctx), errPortTaken)
 
 	require.NoError(t, c.startAPIServer(ctx))
+}
+
+func TestMarkInTheMiddleOfALine(t *testing.T) {
+	t.Parallel()
+	c := &Cluster{dir: t.TempDir()}
+	log, err := os.Create(c.auditLog())
+	require.NoError(t, err)
+	defer func() { require.NoError(t, log.Close()) }()
+	asked := func(since Mark) (names []string) {
+		for _, r := range c.Requests(t, since, func(Request) bool { return true }) {
+			names = append(names, r.User)
+		}
+		return names
+	}
+	write := func(text string) Mark {
+		_, err := log.WriteString(text)
+		require.NoError(t, err)
+		return c.Mark(t)
+	}
+	none := c.Mark(t)
+	one := write(`{"user":{"username":"one"}}` + "\n")
+	half := write(`{"user":{"user`)
+	require.Empty(t, asked(half))
+	two := write(`name":"two"}}` + "\n")
+	write(`{"user":{"username":"three"}}` + "\n")
+	require.Equal(t, []string{"one", "two", "three"}, asked(none))
+	require.Equal(t, []string{"two", "three"}, asked(one))
+	require.Equal(t, []string{"three"}, asked(half))
+	require.Equal(t, []string{"three"}, asked(two))
 }
 
 // fatal is a test that remembers what ended it.
