@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/require"
@@ -36,27 +37,58 @@ func TestServerEndsWhatItBegan(t *testing.T) {
 	ended := make(chan error, 1)
 	go func() { ended <- (&server{address: address, handler: handler, certs: certs}).Start(ctx) }()
 
-	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
+	listens := func() bool {
+		connection, err := new(net.Dialer).DialContext(t.Context(), "tcp", address)
+		if err == nil {
+			_ = connection.Close()
+		}
+		return err == nil
+	}
+	require.Eventually(t, listens, limit, tick)
+	client := &http.Client{Timeout: limit, Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
 	answer := make(chan string, 1)
 	go func() {
-		for {
-			response, err := client.Post("https://"+address+webhook.Path, "application/json", http.NoBody) //nolint:noctx // ends below
-			if err != nil {
-				continue // it does not listen yet
-			}
-			text, _ := io.ReadAll(response.Body)
-			_ = response.Body.Close()
-			answer <- string(text)
-			return
-		}
+		answer <- post(t.Context(), client, "https://"+address+webhook.Path)
 	}()
-	<-begun
+	receive(t, begun)
 	stop()
+	require.Eventually(t, func() bool { return !listens() }, limit, tick)
 	close(finish)
-	require.Equal(t, "done", <-answer)
-	require.NoError(t, <-ended)
-	_, err = new(net.Dialer).DialContext(t.Context(), "tcp", address)
-	require.Error(t, err)
+	require.Equal(t, "done", receive(t, answer))
+	require.NoError(t, receive(t, ended))
+}
+
+const (
+	limit = 10 * time.Second
+	tick  = 10 * time.Millisecond
+)
+
+func receive[T any](t *testing.T, from <-chan T) (value T) {
+	t.Helper()
+	select {
+	case value = <-from:
+	case <-time.After(limit):
+		require.FailNow(t, "nothing came")
+	}
+	return value
+}
+
+// post returns what is answered, or the error.
+func post(ctx context.Context, client *http.Client, url string) string {
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, url, http.NoBody)
+	if err != nil {
+		return err.Error()
+	}
+	response, err := client.Do(request)
+	if err != nil {
+		return err.Error()
+	}
+	defer func() { _ = response.Body.Close() }()
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		return err.Error()
+	}
+	return string(text)
 }
 
 func TestServerSaysWhyItCannotListen(t *testing.T) {
