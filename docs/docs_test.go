@@ -5,7 +5,6 @@ package docs_test
 
 import (
 	"context"
-	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -23,7 +22,7 @@ const limit = 5 * time.Minute
 var pages = []string{"README.md", "ARCHITECTURE.md", "docs/*.md", "examples/*.md", "examples/*/*.md"}
 
 // In a block marked console, a line that starts with "$ " is a command and the lines below it are its output, errors
-// included; "..." stands for any lines.
+// included; "..." stands for any lines. A command fails if its output has a line that starts as an error does.
 func TestCommands(t *testing.T) {
 	t.Chdir("..")
 	bin := t.TempDir()
@@ -35,7 +34,9 @@ func TestCommands(t *testing.T) {
 		t.Run(page, func(t *testing.T) {
 			for _, c := range commandsOf(read(t, page)) {
 				ran++
-				got := strings.ReplaceAll(sh(t, env, c.command), tmp, "$TMPDIR")
+				said, err := try(t, env, c.command)
+				require.Equal(t, failure.MatchString(c.want), err != nil, "%s: $ %s\n%v\n%s", page, c.command, err, said)
+				got := strings.ReplaceAll(said, tmp, "$TMPDIR")
 				require.True(t, matches(c.want, got), "%s: $ %s\nprinted:\n%s\nthe page says:\n%s", page, c.command, got, c.want)
 			}
 		})
@@ -117,18 +118,26 @@ func matches(want, got string) bool {
 	return regexp.MustCompile(`^(?s)` + strings.Join(parts, `(?:.*\n)?`) + `$`).MatchString(got)
 }
 
+// failure is how a page shows that a command fails.
+var failure = regexp.MustCompile(`(?m)^(Error|error:|fleetwright:)`)
+
+// sh runs what must succeed.
 func sh(t *testing.T, env []string, script string) string {
+	t.Helper()
+	said, err := try(t, env, script)
+	require.NoError(t, err, said)
+	return said
+}
+
+func try(t *testing.T, env []string, script string) (said string, err error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), limit)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "bash", "-c", script)
 	cmd.Env = env
 	out, err := cmd.CombinedOutput()
-	// A page may show a command that fails; what it prints is compared.
-	if exit := new(exec.ExitError); !errors.As(err, &exit) || env == nil {
-		require.NoError(t, err, string(out))
-	}
-	return string(out)
+	require.NoError(t, ctx.Err(), "%s did not end within %s:\n%s", script, limit, out)
+	return string(out), err
 }
 
 func files(t *testing.T) []string {

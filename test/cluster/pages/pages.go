@@ -104,11 +104,16 @@ func (r *Reader) run(t *testing.T, page string, b block) string {
 	cmd.Dir, cmd.Env, cmd.WaitDelay = r.Dir, r.Env, time.Second
 	said, err := cmd.CombinedOutput()
 	require.NoError(t, ctx.Err(), "%s:%d did not end within %s:\n%s", page, b.line, limit, said)
-	if !b.compared {
+	if failure.MatchString(b.want) {
+		require.Error(t, err, "%s:%d does not fail:\n%s\n%s", page, b.line, b.script, said)
+	} else {
 		require.NoError(t, err, "%s:%d:\n%s\n%s", page, b.line, b.script, said)
 	}
 	return string(said)
 }
+
+// failure is how a page shows that a command fails.
+var failure = regexp.MustCompile(`(?m)^(Error|error:|fleetwright:)`)
 
 func blocksOf(page string) []block {
 	var out []block
