@@ -4,14 +4,19 @@ package cluster_test
 
 import (
 	"bufio"
+	"errors"
+	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"k8s.io/client-go/discovery"
@@ -41,8 +46,22 @@ func begin(t *testing.T, part string, env ...string) *run {
 	require.NoError(t, err)
 	r.dir = strings.TrimSpace(line)
 	require.True(t, filepath.IsAbs(r.dir), r.dir)
-	t.Cleanup(func() { require.NoError(t, os.RemoveAll(r.dir)) })
+	t.Cleanup(func() { r.clean(t) })
 	return r
+}
+
+// clean ends what a failure left running, and removes the directory.
+func (r *run) clean(t *testing.T) {
+	t.Helper()
+	if _, err := os.Stat(r.dir); errors.Is(err, fs.ErrNotExist) {
+		return
+	}
+	for r.readPids(t); len(r.alive()) > 0; time.Sleep(10 * time.Millisecond) {
+		for _, pid := range r.alive() {
+			_ = syscall.Kill(pid, syscall.SIGKILL) // it may have ended meanwhile
+		}
+	}
+	require.NoError(t, os.RemoveAll(r.dir))
 }
 
 // readPids remembers the programs of the run.
@@ -50,6 +69,7 @@ func (r *run) readPids(t *testing.T) {
 	t.Helper()
 	content, err := os.ReadFile(filepath.Join(r.dir, "pids"))
 	require.NoError(t, err)
+	r.pids = nil
 	for _, field := range strings.Fields(string(content)) {
 		pid, err := strconv.Atoi(field)
 		require.NoError(t, err)
@@ -66,21 +86,21 @@ func (r *run) finish(t *testing.T) string {
 	return string(rest)
 }
 
-func (r *run) alive() []string {
-	var alive []string
-	for _, pid := range r.pids {
-		if syscall.Kill(pid, 0) == nil {
-			alive = append(alive, strconv.Itoa(pid))
-		}
-	}
-	return alive
+// alive returns those that run. They work in the directory of the run, unlike
+// one that has ended and that nobody has taken note of, and unlike another
+// program that has got the number since.
+func (r *run) alive() []int {
+	return slices.DeleteFunc(slices.Clone(r.pids), func(pid int) bool {
+		dir, err := os.Readlink(fmt.Sprintf("/proc/%d/cwd", pid))
+		return err != nil || !strings.HasPrefix(dir, r.dir)
+	})
 }
 
 func (r *run) waitEnded(t *testing.T) {
 	t.Helper()
 	cluster.Wait(t, "the programs to end", func(ctx) (bool, string) {
 		alive := r.alive()
-		return len(alive) == 0, "pids " + strings.Join(alive, " ")
+		return len(alive) == 0, fmt.Sprint("pids ", alive)
 	})
 }
 
