@@ -3,6 +3,7 @@
 package fleets_test
 
 import (
+	"context"
 	"fmt"
 	"testing"
 
@@ -48,21 +49,13 @@ func TestBucketFleetRolls(t *testing.T) {
 	deployment := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace, Name: f.Name}}
 	three := client.RawPatch("application/merge-patch+json", []byte(`{"spec":{"replicas":3}}`))
 	require.NoError(t, w.Client.Patch(t.Context(), deployment, three))
-	rolledOut := func() (bool, string) {
-		s := deployment.Status
-		return s.ObservedGeneration == deployment.Generation && s.Replicas == 3 && s.UpdatedReplicas == 3 && s.ReadyReplicas == 3,
-			fmt.Sprintf("generation %d, status %+v", deployment.Generation, s)
-	}
-	cluster.Wait(t, "three members", w.Object(deployment, rolledOut))
+	cluster.Wait(t, "three members", w.Object(deployment, func() (bool, string) {
+		return rolledOut(deployment), fmt.Sprintf("generation %d, status %+v", deployment.Generation, deployment.Status)
+	}))
 
 	f.Spec.Maintenance.RestartToken = "again"
 	syncBucketFleet(t, w, f)
-	worst := int32(3)
-	cluster.Wait(t, "the rollout", w.Object(deployment, func() (bool, string) {
-		worst = min(worst, deployment.Status.ReadyReplicas)
-		return rolledOut()
-	}))
-	require.GreaterOrEqual(t, worst, int32(2))
+	require.Equal(t, int32(2), leastReady(t, w, deployment))
 	var pods corev1.PodList
 	require.NoError(t, w.Client.List(t.Context(), &pods, client.InNamespace(w.Namespace),
 		client.MatchingLabels{v1alpha1.LabelFleetUID: render.Identity(f)}))
@@ -71,6 +64,32 @@ func TestBucketFleetRolls(t *testing.T) {
 			require.Equal(t, "again", pods.Items[i].Annotations[v1alpha1.AnnotationRestartToken])
 		}
 	}
+}
+
+func rolledOut(d *appsv1.Deployment) bool {
+	s := d.Status
+	return s.ObservedGeneration == d.Generation && s.Replicas == 3 && s.UpdatedReplicas == 3 && s.ReadyReplicas == 3
+}
+
+// leastReady follows a rollout from a version of the Deployment before it to its
+// end, and returns how few members were Ready meanwhile.
+func leastReady(t *testing.T, w *cluster.World, from *appsv1.Deployment) int32 {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), cluster.Patience)
+	defer cancel()
+	watched, err := w.Kubernetes.AppsV1().Deployments(from.Namespace).Watch(ctx, metav1.ListOptions{ResourceVersion: from.ResourceVersion})
+	require.NoError(t, err)
+	defer watched.Stop()
+	least := from.Status.ReadyReplicas
+	for event := range watched.ResultChan() {
+		d, ok := event.Object.(*appsv1.Deployment)
+		require.True(t, ok, "the watch broke: %v", event.Object)
+		if least = min(least, d.Status.ReadyReplicas); rolledOut(d) {
+			return least
+		}
+	}
+	require.FailNow(t, "the rollout did not end", "within %s", cluster.Patience)
+	return 0
 }
 
 // A member of an ordered cache waits until somebody has chosen its zone. The
