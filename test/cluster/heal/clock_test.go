@@ -4,12 +4,15 @@ package heal_test
 
 import (
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clocktesting "k8s.io/utils/clock/testing"
+
+	"github.com/fleetwright/fleetwright/api/v1alpha1"
 )
 
 // A jumpClock runs with the real clock and jumps ahead when a test says so. It
@@ -19,6 +22,7 @@ import (
 type jumpClock struct {
 	*clocktesting.FakeClock
 
+	looks   atomic.Int32 // how often a fleet was read, which is how a look at it begins
 	setting sync.Mutex
 	mu      sync.Mutex
 	jumps   []jump
@@ -88,6 +92,8 @@ func (c *jumpClock) stamp(at *metav1.Time) {
 // object translates the times of an object that the healer reads.
 func (c *jumpClock) object(object any) {
 	switch o := object.(type) {
+	case v1alpha1.Fleet:
+		c.looks.Add(1)
 	case *corev1.Pod:
 		c.pod(o)
 	case *corev1.PersistentVolumeClaim:

@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
@@ -233,14 +234,31 @@ func (s *subject) events(ctx ctx) ([]string, error) {
 	return reasons, err
 }
 
-// holds shows that the healer leaves members and disks alone.
-func (s *subject) holds(claim string, members int) {
+// look makes the healer look at the fleet, and returns once it does.
+func (s *subject) look() {
+	s.t.Helper()
+	before := s.clock.looks.Load()
+	service := &corev1.Service{ObjectMeta: s.named(s.GetName())} // it watches that, and nothing depends on an annotation
+	touch := fmt.Sprintf(`{"metadata":{"annotations":{"fleetwright.test/look":"%d"}}}`, before)
+	require.NoError(s.t, s.w.Client.Patch(s.t.Context(), service, client.RawPatch(types.MergePatchType, []byte(touch))))
+	cluster.Wait(s.t, "the healer to look", func(ctx) (bool, string) { return s.clock.looks.Load() > before, "" })
+}
+
+// holds shows that the healer looks at members and disks and leaves them alone.
+func (s *subject) holds(claim string, members int) { s.t.Helper(); s.holdsAfter(0, claim, members) }
+
+// holdsAfter is holds of what was there before some minutes passed for the healer.
+func (s *subject) holdsAfter(minutes int, claim string, members int) {
 	s.t.Helper()
 	count, disks := s.replicas(), s.disks(members)
 	pods := map[string]string{}
 	for ordinal := range members {
 		pods[s.pod(ordinal).Name] = string(s.pod(ordinal).UID)
 	}
+	if minutes > 0 {
+		s.passMinutes(minutes)
+	}
+	s.look()
 	cluster.Holds(s.t, settle, claim, func(ctx) (bool, string) {
 		for ordinal := range members {
 			if pod := s.pod(ordinal); pods[pod.Name] != string(pod.UID) || pod.DeletionTimestamp != nil {

@@ -42,8 +42,7 @@ func TestForeignStatefulSetIsLeftAlone(t *testing.T) {
 			s.patchSet(strings.ReplaceAll(change.spoil, "UID", string(owner.UID)))
 			s.w.Behave("my-fleet-1", cluster.Crashing)
 			s.waitReason(v1alpha1.PhaseBlocked, v1alpha1.ReasonInfrastructureBlocked, change.says)
-			s.passMinutes(60)
-			s.holds("nobody is replaced", 3)
+			s.holdsAfter(60, "nobody is replaced", 3)
 		})
 	}
 }
@@ -64,9 +63,9 @@ func TestLostDiskWaitsForAPendingMember(t *testing.T) {
 	*s.Shared().Replicas = 4
 	s.sync()
 	s.w.WaitPod("my-fleet-3", "to wait for its disk", func(pod *corev1.Pod) bool { return pod.Spec.NodeName == "" })
+	s.w.Behave("my-fleet-0", cluster.Crashing)
 	s.w.LoseVolume("data-my-fleet-0")
-	s.passMinutes(1)
-	s.holds("the lost disk is not replaced yet", 4)
+	s.holdsAfter(1, "the lost disk is not replaced yet", 4)
 
 	disks, pods := s.disks(3), s.pods(3)
 	release()

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -69,8 +68,7 @@ func TestGrowthWaitsForWhatProtectsMembers(t *testing.T) {
 	// Somebody else's object at that name is no better.
 	foreign := &policyv1.PodDisruptionBudget{ObjectMeta: s.named("my-fleet"), Spec: budget.Spec}
 	s.w.Create(foreign)
-	s.passMinutes(1)
-	s.holds("no member is added", 3)
+	s.holdsAfter(1, "no member is added", 3)
 	label := `{"metadata":{"labels":{"` + v1alpha1.LabelFleetUID + `":"3d594650-3436-4f0f-9c3f-2b2b2b2b2b2b"}}}`
 	require.NoError(t, s.w.Client.Patch(t.Context(), foreign, client.RawPatch(types.MergePatchType, []byte(label))))
 	s.passMinutes(1)
@@ -93,9 +91,9 @@ func TestScaleInAndBackOnTheSameDisks(t *testing.T) {
 	s.scale(4)
 	s.waitReady()
 	require.Equal(t, disks, s.disks(4))
-	for _, member := range s.stored().State().Members[3:] {
-		require.Equal(t, "my-fleet-3", member.Name)
-	}
+	members := s.stored().State().Members
+	require.Len(t, members, 4)
+	require.Equal(t, "my-fleet-3", members[3].Name)
 }
 
 // Contraction removes one member at a time, and none while another is down.
@@ -107,16 +105,7 @@ func TestContractionWaitsForEveryMember(t *testing.T) {
 	s.syncFleet()
 	s.waitReason(v1alpha1.PhaseProvisioning, v1alpha1.ReasonRollingOut, "before removing my-fleet-4")
 	s.holds("no member is removed", 5)
-	s.w.Behave("my-fleet-0", cluster.Ready)
-	counts := []int32{5}
-	set := &appsv1.StatefulSet{ObjectMeta: s.named("my-fleet")}
-	cluster.Wait(t, "three members", s.w.Object(set, func() (bool, string) {
-		if n := *set.Spec.Replicas; n != counts[len(counts)-1] {
-			counts = append(counts, n)
-		}
-		return set.Status.Replicas == 3, fmt.Sprint(counts)
-	}))
-	require.Equal(t, []int32{5, 4, 3}, counts)
+	require.Equal(t, []int32{5, 4, 3}, s.counts(func() { s.w.Behave("my-fleet-0", cluster.Ready); s.waitReady() }))
 }
 
 // Not parallel: there is one scheduler.

@@ -166,8 +166,11 @@ func TestStaleCachesReplaceNobody(t *testing.T) {
 	s.waitReason(v1alpha1.PhaseProvisioning, v1alpha1.ReasonReplacementPending)
 	frozen.Store(true)
 	s.w.Behave("my-fleet-1", cluster.Ready)
-	s.passMinutes(11)
-	s.holds("the member that came back keeps its disk", 3)
+	mark := s.w.Mark(t)
+	s.holdsAfter(11, "the member that came back keeps its disk", 3)
+	require.NotEmpty(t, s.w.Requests(t, mark, func(r cluster.Request) bool {
+		return s.byHealer(r) && r.Verb == "list" && r.Resource == "pods"
+	}), "by the caches a replacement is due, so it asks the API server")
 	frozen.Store(false)
 	s.sync()
 	s.w.Behave("my-fleet-1", cluster.Ready)

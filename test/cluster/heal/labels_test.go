@@ -33,8 +33,7 @@ func TestPodWithoutItsLabelIsSeen(t *testing.T) {
 	s.w.Behave("my-fleet-0", cluster.Crashing)
 	s.waitReason(v1alpha1.PhaseBlocked, v1alpha1.ReasonInfrastructureBlocked,
 		"Pod my-fleet-2 has not the label celld.eric.dev/fleet-uid")
-	s.passMinutes(60)
-	s.holds("nobody is replaced while a member is astray", 3)
+	s.holdsAfter(60, "nobody is replaced while a member is astray", 3)
 }
 
 func TestClaimWithoutItsLabelIsLeftAlone(t *testing.T) {
@@ -43,8 +42,7 @@ func TestClaimWithoutItsLabelIsLeftAlone(t *testing.T) {
 	s.unlabel(s.claim(1))
 	s.w.Behave("my-fleet-1", cluster.Crashing)
 	s.waitReason(v1alpha1.PhaseBlocked, v1alpha1.ReasonStorageIdentityConflict)
-	s.passMinutes(60)
-	s.holds("a claim that is not known to be the fleet's stays", 3)
+	s.holdsAfter(60, "a claim that is not known to be the fleet's stays", 3)
 }
 
 // A Pod that loses its label in the middle of a hand-over is found by its name.

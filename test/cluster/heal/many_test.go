@@ -53,19 +53,10 @@ func manyFleets(b *testing.B, fleets int) {
 	p.waitReady(b, fleets, 0)
 	b.Logf("%d fleets of %d members were up after %s; the healer holds %d MiB", fleets, membersEach, time.Since(began).Round(time.Second), p.memory(b))
 
+	waitCalm(b, w, byAnyHealer) // a gauge is set before its status is written
 	mark := w.Mark(b)
-	seen, calm := 0, 0
-	cluster.Wait(b, "the last status to be written", func(ctx) (bool, string) { // its gauge is set before
-		asked := len(requestsOf(b, w, mark))
-		calm++
-		if asked != seen {
-			seen, calm = asked, 0
-		}
-		return calm > 10, fmt.Sprint(asked, " requests")
-	})
-	mark = w.Mark(b)
 	cluster.Holds(b, 10*time.Second, "idle fleets cost no request", func(ctx) (bool, string) {
-		idle := requestsOf(b, w, mark)
+		idle := w.Requests(b, mark, byAnyHealer)
 		return len(idle) == 0, fmt.Sprint(idle)
 	})
 
@@ -76,17 +67,15 @@ func manyFleets(b *testing.B, fleets int) {
 		lost++
 	}
 	p.waitReady(b, fleets, lost)
-	requests := len(requestsOf(b, w, mark))
+	requests := len(w.Requests(b, mark, byAnyHealer))
 	b.Logf("%d lost disks cost %d requests; the healer holds %d MiB", lost, requests, p.memory(b))
 	b.ReportMetric(float64(p.memory(b)), "MiB")
 	b.ReportMetric(float64(requests)/float64(lost), "requests/fault")
 }
 
-func requestsOf(tb testing.TB, w *cluster.World, since cluster.Mark) []cluster.Request {
-	tb.Helper()
-	return w.Requests(tb, since, func(r cluster.Request) bool {
-		return strings.HasPrefix(r.UserAgent, account) && r.Verb != "watch" && r.Resource != "leases"
-	})
+// byAnyHealer matches requests about fleets; watches and the lease are not.
+func byAnyHealer(r cluster.Request) bool {
+	return strings.HasPrefix(r.UserAgent, account) && r.Verb != "watch" && r.Resource != "leases"
 }
 
 // waitReady waits until the healer says that every member of every fleet is

@@ -52,8 +52,7 @@ func TestCrashingMemberIsReplaced(t *testing.T) {
 	require.NotNil(t, s.stored().State().Members[1].ReplaceAfter)
 	s.holds("nobody is replaced before ten minutes", 3)
 
-	s.passMinutes(9)
-	s.holds("nobody is replaced before ten minutes", 3)
+	s.holdsAfter(9, "nobody is replaced before ten minutes", 3)
 	s.passMinutes(1)
 	s.requireReplaced(1, disks, pods)
 	s.waitEvent("MemberReplaced")
@@ -74,8 +73,7 @@ func TestTwoMembersDownKeepTheirDisks(t *testing.T) {
 	disks, pods := s.disks(3), s.pods(3)
 	s.w.Behave("my-fleet-0", cluster.Ready)
 	s.waitStatus("to have two ready members", func(status *v1alpha1.FleetStatus) bool { return status.ReadyReplicas == 2 })
-	s.passMinutes(4)
-	s.holds("nobody is replaced while another is not settled", 3)
+	s.holdsAfter(4, "nobody is replaced while another is not settled", 3)
 	s.passMinutes(1)
 	s.requireReplaced(2, disks, pods)
 }
@@ -180,6 +178,7 @@ func TestLostDiskIsReplacedAtOnce(t *testing.T) {
 	t.Parallel()
 	s := newReadyFleet(t, 3)
 	disks, pods := s.disks(3), s.pods(3)
+	s.w.Behave("my-fleet-0", cluster.Crashing)
 	s.w.LoseVolume("data-my-fleet-0")
 	s.requireReplaced(0, disks, pods)
 	s.waitEvent("MemberDiskLost")
@@ -218,6 +217,7 @@ func TestAllClaimsDeletedByHandGoOneByOne(t *testing.T) {
 
 func (s *subject) holdsTerminating(pod *corev1.Pod) {
 	s.t.Helper()
+	s.look()
 	cluster.Holds(s.t, settle, "the Pod is left to its node for two minutes", func(ctx) (bool, string) {
 		now := s.w.Pod(pod.Name)
 		return now.UID == pod.UID, cluster.DescribePod(now)
