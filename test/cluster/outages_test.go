@@ -37,9 +37,8 @@ func TestStoppedControllers(t *testing.T) {
 
 	gone := w.Pod(memberName(0))
 	w.Delete(gone)
-	w.WaitGone(w.Pod(memberName(0)))
-	missing := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace, Name: memberName(0)}}
-	cluster.Holds(t, settle, "nobody replaces the Pod", w.Gone(missing))
+	w.WaitGone(&corev1.Pod{ObjectMeta: gone.ObjectMeta})
+	cluster.Holds(t, settle, "nobody replaces the Pod", w.Gone(gone))
 
 	start()
 	w.WaitReady(memberName(0))

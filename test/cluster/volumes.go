@@ -21,14 +21,17 @@ func (w *World) AddStorageClass(name string) {
 
 // LoseVolume loses the volume of a claim: a cloud's disk that was deleted
 // behind the cluster's back, and whose object somebody removed by force. It
-// returns once the claim is Lost.
+// returns once the claim is Lost, or somebody has replaced it already.
 func (w *World) LoseVolume(claim string) {
 	w.tb.Helper()
 	object := w.WaitClaim(claim, corev1.ClaimBound)
 	volume := &corev1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{Name: object.Spec.VolumeName}}
 	w.must(w.Client.Delete(w.tb.Context(), volume), "deleting volume "+volume.Name)
 	w.patch(volume, map[string]any{"metadata": map[string]any{"finalizers": nil}})
-	w.WaitClaim(claim, corev1.ClaimLost)
+	lost := object.UID
+	Wait(w.tb, "claim "+claim+" to be Lost", w.Object(object, func() (bool, string) {
+		return object.Status.Phase == corev1.ClaimLost || object.UID != lost, DescribeClaim(object)
+	}))
 }
 
 // HoldVolumes makes the provisioner slow: new volumes wait until the returned
