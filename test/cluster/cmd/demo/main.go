@@ -56,7 +56,7 @@ func run(args []string, stdout *os.File, stderr io.Writer) int {
 	flags := flag.NewFlagSet("demo", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	flags.Usage = func() { fmt.Fprint(flags.Output(), usage); flags.PrintDefaults() }
-	options := demo.Options{Start: cluster.Start}
+	options := demo.Options{Start: func(tb testing.TB) *cluster.Cluster { return cluster.Start(tb) }}
 	flags.BoolVar(&options.Quick, "quick", false, "taint the dead node as out of service, which saves two and a half minutes")
 	flags.BoolVar(&options.Keep, "keep", false, "leave everything running at the end, without the last step, until Ctrl-C")
 	flags.IntVar(&options.Until, "until", demo.Steps(), "the last `step`")
