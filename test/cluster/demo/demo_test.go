@@ -48,7 +48,7 @@ var parts = []string{
 
 	`^6\. Lose a disk$`,
 	`^persistentvolume/pvc-[0-9a-f-]+ patched$`,
-	`^MemberDiskLost  the volume of claim data-my-fleet-\d is gone; replacing my-fleet-\d on a fresh disk$`,
+	`^MemberDiskLost  claim data-my-fleet-\d is Lost, its volume is gone; replacing my-fleet-\d on a fresh disk$`,
 	`^my-fleet  5 of 5 ready  Ready  Provisioned$`,
 	`^✓ my-fleet-\d runs on a fresh disk  after `,
 

@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
+	"github.com/fleetwright/fleetwright/test/cluster"
 	"github.com/fleetwright/fleetwright/test/cluster/playground"
 )
 
@@ -69,7 +70,10 @@ func (d *demo) grow() {
 func (d *demo) loseDisk() {
 	lost := d.member(2)
 	before := d.claim(lost.Name)
-	d.note(fmt.Sprintf("Somebody deletes the volume of %s behind the cluster's back.", lost.Name))
+	d.note(fmt.Sprintf("Somebody deletes the volume of %s behind the cluster's back, and its container crashes.", lost.Name))
+	if err := d.cluster.Tell(d.tb.Context(), client.ObjectKey{Namespace: namespace, Name: lost.Name}, cluster.Crashing); err != nil {
+		d.fail(err)
+	}
 	d.run(fmt.Sprintf("kubectl delete pv %[1]s --wait=false\nkubectl patch pv %[1]s --type=merge -p '{\"metadata\":{\"finalizers\":null}}'",
 		before.Spec.VolumeName))
 	d.until(lost.Name+" runs on a fresh disk", func(f *v1alpha1.PersistentFleet) bool {
