@@ -169,7 +169,7 @@ func (f *fleet) guarded(on bool) {
 	invalid.Object["spec"] = f.read(v1alpha1.GroupVersion.String(), f.Kind(), f.GetName()).Object["spec"]
 	cluster.Wait(f.t, fmt.Sprintf("the webhook to be asked: %t", on), func(ctx ctx) (bool, string) {
 		err := f.c.Client.Create(ctx, invalid.DeepCopy(), client.DryRunAll)
-		return denied(err) == on, errorText(err)
+		return on && denied(err) || !on && err == nil, errorText(err)
 	})
 }
 

@@ -32,6 +32,7 @@ type guards struct {
 	config  *rest.Config // of its ServiceAccount
 	service *service
 	running *replica
+	started []*replica // since the last rollout, some of which may have ended
 }
 
 // replica is a webhook that runs in this process.
@@ -100,6 +101,12 @@ func (g *guards) start(t testing.TB, change ...func(*serve.Options)) *replica {
 	running, stop := context.WithCancel(context.Background())
 	r := &replica{address: o.Address, probe: "http://" + o.ProbeAddress, metrics: registry, stop: stop, ended: make(chan error, 1)}
 	go func() { r.ended <- serve.Run(running, g.config, o) }()
+	isReady := false
+	defer func() {
+		if !isReady {
+			stop() // nobody else knows it
+		}
+	}()
 	cluster.Wait(t, "the webhook to be ready", func(ctx ctx) (bool, string) {
 		select {
 		case err := <-r.ended:
@@ -108,7 +115,24 @@ func (g *guards) start(t testing.TB, change ...func(*serve.Options)) *replica {
 		}
 		return r.ready(ctx)
 	})
+	isReady = true
+	g.started = append(g.started, r)
 	return r
+}
+
+// restored leaves nothing behind of a rollout, at whatever point a test ends:
+// the running replica gets all requests, and every other one is told to stop.
+func (g *guards) restored(t testing.TB) {
+	t.Helper()
+	t.Cleanup(func() {
+		g.service.route(g.running)
+		for _, r := range g.started {
+			if r != g.running {
+				r.stop()
+			}
+		}
+		g.started = []*replica{g.running}
+	})
 }
 
 // ready asks for readiness as a kubelet does.

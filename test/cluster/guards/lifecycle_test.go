@@ -40,10 +40,13 @@ func TestLifecycle(t *testing.T) {
 	spec.RuntimeImage = "registry.test/celld" + digest // a rollback
 	f.sync()
 	f.waitReady(3)
-	f.scale(2) // the healer's contraction leaves a claim that may go
+	f.scale(2) // fewer than the fleet declares
 	f.waitReady(2)
-	require.True(t, denied(f.c.Client.Delete(t.Context(), f.claim(1))))
-	require.NoError(t, f.c.Client.Delete(t.Context(), f.claim(2)))
+	for ordinal := range 3 {
+		require.True(t, denied(f.c.Client.Delete(t.Context(), f.claim(ordinal))), ordinal)
+	}
+	require.NoError(t, f.c.Client.Create(t.Context(), f.claim(3))) // as a contraction leaves it
+	require.NoError(t, f.c.Client.Delete(t.Context(), f.claim(3)))
 	require.NoError(t, f.healer.Delete(t.Context(), f.claim(1), client.DryRunAll))
 }
 
@@ -74,15 +77,18 @@ func TestDriftIsRepaired(t *testing.T) {
 	}
 }
 
+// sidecar is what a policy adds to workloads.
+const sidecar = `Object{metadata: Object.metadata{labels: {"mesh": "on"}}, spec: Object.spec{template: Object.spec.template{
+	metadata: Object.spec.template.metadata{labels: {"mesh": "on"}},
+	spec: Object.spec.template.spec{containers: [Object.spec.template.spec.containers{name: "proxy", image: "proxy"}]}}}}`
+
 // A policy of the cluster adds a sidecar and labels to every workload: a sync
 // passes, and so do upgrades and the repair of a drift; a policy that changes
 // the image does not pass.
 func TestMutatingPolicy(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t)
-	f.mutate("sidecar", `Object{metadata: Object.metadata{labels: {"mesh": "on"}}, spec: Object.spec{template: Object.spec.template{
-		metadata: Object.spec.template.metadata{labels: {"mesh": "on"}},
-		spec: Object.spec.template.spec{containers: [Object.spec.template.spec.containers{name: "proxy", image: "proxy"}]}}}}`)
+	f.mutate("sidecar", sidecar)
 	f.sync()
 	require.Len(t, f.containers(), 2, "the policy is at work")
 	f.sync()
@@ -103,6 +109,42 @@ func TestMutatingPolicy(t *testing.T) {
 	err = g.apply(objects[1])
 	require.True(t, denied(err), "%v", err)
 	require.ErrorContains(t, err, "the object is not what was rendered")
+
+	h := newFleet(t)
+	h.sync()
+	h.mutate("late", sidecar)
+	said, err = h.kubectl("", "label", "statefulset/my-fleet", "team=a")
+	require.Error(t, err)
+	require.Contains(t, said, "spec.template.spec.containers[proxy]: is not render's, and was changed on the way in by a mutating policy")
+	h.Shared().Maintenance.RestartToken = "again"
+	h.sync()
+	require.Len(t, h.containers(), 2)
+}
+
+// A key of this project that render does not set is refused. One that came
+// while the webhook was away is named by the next sync, and can be removed.
+func TestForeignKey(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t)
+	f.sync()
+	f.guarded(false)
+	for _, object := range []string{"statefulset/my-fleet", "service/my-fleet"} {
+		said, err := f.kubectl("", "annotate", object, "celld.eric.dev/protect=true")
+		require.NoError(t, err, said)
+	}
+	f.guarded(true)
+	f.Shared().Maintenance.RestartToken = "again"
+	objects := f.rendered()
+	require.NoError(t, f.apply(objects[0]))
+	err := f.apply(objects[1])
+	require.True(t, denied(err), "%v", err)
+	require.EqualError(t, err, `admission webhook "workload.celld.eric.dev" denied the request: metadata.annotations[celld.eric.dev/protect]: `+
+		"is a key of this project that render does not set here, and breaks the seal: remove it")
+	for _, object := range []string{"statefulset/my-fleet", "service/my-fleet"} {
+		said, err := f.kubectl("", "annotate", object, "celld.eric.dev/protect-")
+		require.NoError(t, err, said)
+	}
+	f.sync()
 }
 
 // mutate makes a policy that changes the StatefulSets of the fleet's namespace,

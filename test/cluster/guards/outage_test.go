@@ -27,13 +27,18 @@ func TestWebhookIsDown(t *testing.T) {
 	f.sync()
 	require.NoError(t, client.IgnoreAlreadyExists(f.c.Client.Create(t.Context(), f.claim(0))))
 	other := newNamespace(t, f.c)
+	ending := newFleet(t, func(f *v1alpha1.PersistentFleet) {
+		f.Annotations = map[string]string{v1alpha1.AnnotationProtect: "true"}
+	})
+	ending.sync()
+	require.NoError(t, client.IgnoreAlreadyExists(f.c.Client.Create(t.Context(), ending.claim(0))))
 
-	guard.running.end(t)
 	defer func() {
 		guard.running = guard.start(t)
 		guard.service.route(guard.running)
 		guard.waitAsked(t)
 	}()
+	guard.running.end(t)
 	guard.service.route()
 
 	waits := map[string][]string{
@@ -67,6 +72,14 @@ func TestWebhookIsDown(t *testing.T) {
 		require.NoError(t, f.c.Client.Patch(t.Context(), set, client.RawPatch(types.MergePatchType, []byte(`{"spec":{"replicas":2}}`))))
 		require.NoError(t, f.c.Client.Delete(t.Context(), set))
 	})
+	t.Run("a namespace with a protected fleet ends", func(t *testing.T) {
+		said, err := ending.kubectl("", "delete", "pfleet/my-fleet", "--wait=false")
+		require.Error(t, err)
+		require.Contains(t, said, "failed calling webhook")
+		namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: ending.GetNamespace()}}
+		require.NoError(t, f.c.Client.Delete(t.Context(), namespace))
+		cluster.Wait(t, "the namespace to be gone", f.c.Gone(namespace))
+	})
 	t.Run("what destroys nothing passes", func(t *testing.T) {
 		for _, args := range [][]string{
 			{"label", "statefulset/my-fleet", "team=a"},
@@ -91,6 +104,14 @@ func TestBrokenBundleIsMended(t *testing.T) {
 		configuration.Webhooks[i].ClientConfig.CABundle = nil
 	}
 	require.NoError(t, c.Client.Update(t.Context(), configuration))
+	cluster.Wait(t, "a bundle in every entry", func(ctx ctx) (bool, string) {
+		for i, bundle := range guard.bundles(ctx, t) {
+			if len(bundle) == 0 {
+				return false, "none in " + configuration.Webhooks[i].Name
+			}
+		}
+		return true, ""
+	})
 	guard.waitAsked(t)
 	cluster.Wait(t, "the webhook to be ready", func(ctx ctx) (bool, string) { return guard.running.ready(ctx) })
 }

@@ -42,6 +42,8 @@ func TestHandEditsAreRefused(t *testing.T) {
 		"label removed":   {[]string{"label", "statefulset/my-fleet", "celld.eric.dev/fleet-uid-"}, []string{"metadata.labels[celld.eric.dev/fleet-uid]: the object is that of PersistentFleet"}},
 		"seal removed":    {[]string{"annotate", "statefulset/my-fleet", "celld.eric.dev/seal-"}, []string{"metadata.annotations[celld.eric.dev/seal]: is not the seal of this object"}},
 		"owner added":     {patch("statefulset/my-fleet", `{"metadata":{"ownerReferences":[{"apiVersion":"v1","kind":"ConfigMap","name":"a","uid":"1"}]}}`), []string{"metadata.ownerReferences: an owner (ConfigMap a 1)"}},
+		"foreign key":     {[]string{"annotate", "statefulset/my-fleet", "celld.eric.dev/protect=true"}, []string{"metadata.annotations[celld.eric.dev/protect]: is a key of this project", "remove it"}},
+		"foreign label":   {[]string{"label", "networkpolicy/my-fleet", "celld.eric.dev/mine=a"}, []string{"metadata.labels[celld.eric.dev/mine]: is a key of this project", "remove it"}},
 		"patch set":       {patch("statefulset/my-fleet", `{"spec":{"minReadySeconds":5}}`), []string{"spec.minReadySeconds: differs"}},
 		"patch budget":    {patch("poddisruptionbudget/my-fleet", `{"spec":{"maxUnavailable":3}}`), []string{"spec.maxUnavailable: differs"}},
 		"patch policy":    {patch("networkpolicy/my-fleet", `{"spec":{"ingress":[{}]}}`), []string{"spec.ingress"}},
@@ -83,6 +85,31 @@ func (f *fleet) state() map[string]any {
 		state[object.GetKind()+"/"+object.GetName()] = []any{u.Object["spec"], u.GetLabels(), u.GetAnnotations(), u.GetOwnerReferences()}
 	}
 	return state
+}
+
+func routedByIngress(f *v1alpha1.PersistentFleet) {
+	routed(f)
+	f.Spec.Routing.Gateway, f.Spec.Routing.Ingress = nil, &v1alpha1.IngressOptions{ClassName: "public"}
+}
+
+// An Ingress is guarded as an HTTPRoute is.
+func TestIngressIsGuarded(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t, routedByIngress)
+	f.sync()
+	for want, change := range map[string]string{
+		"spec.ingressClassName: differs":                   `{"spec":{"ingressClassName":"other"}}`,
+		"metadata.annotations[celld.eric.dev/mine]: is a ": `{"metadata":{"annotations":{"celld.eric.dev/mine":"a"}}}`,
+		"metadata.ownerReferences: an owner":               `{"metadata":{"ownerReferences":[{"apiVersion":"v1","kind":"ConfigMap","name":"a","uid":"1"}]}}`,
+	} {
+		said, err := f.kubectl("", patch("ingress/my-fleet-routing", change)...)
+		require.Error(t, err)
+		require.Contains(t, said, want)
+	}
+	said, err := f.kubectl("", patch("ingress/my-fleet-routing", `{"metadata":{"annotations":{"nginx.ingress.kubernetes.io/proxy-body-size":"1g"}}}`)...)
+	require.NoError(t, err, said)
+	f.Shared().Routing.Hostnames = []string{"b.test"}
+	f.sync()
 }
 
 // kubectl takes its editor from the environment, hence not parallel.

@@ -3,6 +3,7 @@
 package guards_test
 
 import (
+	"bytes"
 	"context"
 	"crypto/tls"
 	"encoding/pem"
@@ -28,13 +29,14 @@ import (
 )
 
 // load asks the API server for what the webhook refuses, over and over, and
-// counts the answers that are not the webhook's.
+// counts the answers, the webhook's and others.
 type load struct {
-	asked, unanswered atomic.Int64
-	mu                sync.Mutex
-	first             string
-	cancel            context.CancelFunc
-	done              sync.WaitGroup
+	answered, unanswered atomic.Int64
+	inARow               atomic.Int64 // answered, since one was not
+	mu                   sync.Mutex
+	first                string
+	cancel               context.CancelFunc
+	done                 sync.WaitGroup
 }
 
 func (f *fleet) load(workers int) *load {
@@ -49,27 +51,40 @@ func (f *fleet) load(workers int) *load {
 				if running.Err() != nil {
 					return
 				}
-				l.asked.Add(1)
-				if !denied(err) {
-					l.unanswered.Add(1)
-					l.mu.Lock()
-					if l.first == "" {
-						l.first = time.Now().Format("15:04:05.000 ") + errorText(err)
-					}
-					l.mu.Unlock()
+				if denied(err) {
+					l.answered.Add(1)
+					l.inARow.Add(1)
+					continue
 				}
+				l.unanswered.Add(1)
+				l.inARow.Store(0)
+				l.mu.Lock()
+				if l.first == "" {
+					l.first = time.Now().Format("15:04:05.000 ") + errorText(err)
+				}
+				l.mu.Unlock()
 			}
 		})
 	}
 	return l
 }
 
-// stop ends the load and returns how many requests were not answered by the
-// webhook.
-func (l *load) stop() (asked, unanswered int64, first string) {
+// wait waits until so many requests more were answered, one after the other.
+func (l *load) wait(t *testing.T, count int64) {
+	t.Helper()
+	l.inARow.Store(0)
+	cluster.Wait(t, fmt.Sprintf("%d answers", count), func(ctx) (bool, string) {
+		inARow := l.inARow.Load()
+		return inARow >= count, fmt.Sprint(inARow)
+	})
+}
+
+// stop ends the load and returns how many requests were answered by the
+// webhook, how many were not, and the first of those.
+func (l *load) stop() (answered, unanswered int64, first string) {
 	l.cancel()
 	l.done.Wait()
-	return l.asked.Load(), l.unanswered.Load(), l.first
+	return l.answered.Load(), l.unanswered.Load(), l.first
 }
 
 // A rollout of the webhook refuses nobody: the old replica says that it is not
@@ -77,15 +92,13 @@ func (l *load) stop() (asked, unanswered int64, first string) {
 func TestRolloutOfTheWebhook(t *testing.T) {
 	f := newFleet(t)
 	f.sync()
+	guard.restored(t)
 	l := f.load(4)
 	for range 2 {
 		old := guard.running
 		guard.running = guard.start(t)
 		guard.service.route(old, guard.running)
-		asked := l.asked.Load()
-		cluster.Wait(t, "requests while both are there", func(ctx) (bool, string) {
-			return l.asked.Load() >= asked+20, fmt.Sprint(l.asked.Load() - asked)
-		})
+		l.wait(t, 20) // while both are there
 		old.stop()
 		cluster.Wait(t, "the old replica to say that it is going", func(ctx ctx) (bool, string) {
 			ready, said := old.ready(ctx)
@@ -94,10 +107,10 @@ func TestRolloutOfTheWebhook(t *testing.T) {
 		guard.service.route(guard.running)
 		old.end(t)
 	}
-	asked, unanswered, first := l.stop()
-	t.Logf("%d requests during two rollouts", asked)
+	answered, unanswered, first := l.stop()
+	t.Logf("%d requests during two rollouts", answered)
 	require.Zero(t, unanswered, first)
-	require.Greater(t, asked, int64(50))
+	require.Greater(t, answered, int64(50))
 }
 
 // Certificates are renewed under load. The certificate itself changes without
@@ -110,6 +123,7 @@ func TestRotationUnderLoad(t *testing.T) {
 	key := client.ObjectKey{Namespace: registration.DefaultNamespace, Name: registration.Name + "-tls"}
 	require.NoError(t, f.c.Client.Get(t.Context(), key, secret))
 	before := secret.DeepCopy()
+	guard.restored(t)
 	l := f.load(4)
 	old := guard.running
 	// The certificate in the Secret is good for a year, which is too short for
@@ -119,36 +133,72 @@ func TestRotationUnderLoad(t *testing.T) {
 		o.Rotation = serve.Rotation{Certificate: 500 * day, Lookahead: 400 * day}
 	})
 	guard.service.route(old, guard.running)
-	cluster.Wait(t, "both replicas to serve another certificate", func(ctx ctx) (bool, string) {
-		require.NoError(t, f.c.Client.Get(ctx, key, secret))
+	bothServe := func(ctx ctx) (bool, string) {
+		if err := f.c.Client.Get(ctx, key, secret); err != nil {
+			return false, err.Error()
+		}
 		for _, r := range []*replica{old, guard.running} {
 			if serves := r.serves(t); serves != string(secret.Data["tls.crt"]) || serves == string(before.Data["tls.crt"]) {
 				return false, serves
 			}
 		}
 		return true, ""
-	})
-	asked, unanswered, first := l.stop()
-	t.Logf("%d requests while the certificate was renewed", asked)
+	}
+	cluster.Wait(t, "both replicas to serve another certificate", bothServe)
+	answered, unanswered, first := l.stop()
+	t.Logf("%d requests while the certificate was renewed", answered)
 	require.Zero(t, unanswered, first)
 	require.Equal(t, before.Data["ca.crt"], secret.Data["ca.crt"])
 
+	before = secret.DeepCopy()
 	l = f.load(4)
 	secret.Data["ca.crt"] = nil // as if it had expired
 	require.NoError(t, f.c.Client.Update(t.Context(), secret))
-	cluster.Wait(t, "another authority", func(ctx ctx) (bool, string) {
-		require.NoError(t, f.c.Client.Get(ctx, key, secret))
-		return len(secret.Data["ca.crt"]) > 0, "none"
+	cluster.Wait(t, "another authority, in every entry and behind both replicas", func(ctx ctx) (bool, string) {
+		if ok, seen := bothServe(ctx); !ok {
+			return false, seen
+		}
+		authority := secret.Data["ca.crt"]
+		if len(authority) == 0 || bytes.Equal(authority, before.Data["ca.crt"]) {
+			return false, "the old authority"
+		}
+		for _, bundle := range guard.bundles(ctx, t) {
+			if !bytes.Equal(bundle, authority) {
+				return false, "an entry with another"
+			}
+		}
+		return true, ""
 	})
 	guard.waitAsked(t)
-	cluster.Wait(t, "requests after that", func(ctx) (bool, string) { return l.asked.Load() > 100, "" })
-	ready, said := guard.running.ready(t.Context())
-	require.True(t, ready, said)
-	asked, unanswered, first = l.stop()
-	t.Logf("%d requests while the authority was renewed, %d failed: %s", asked, unanswered, first)
+	l.wait(t, 50) // the API server knows as well
+	answered, unanswered, first = l.stop()
+	t.Logf("%d requests while the authority was renewed, and %d that have to be repeated: %s", answered, unanswered, first)
+
+	l = f.load(4)
+	l.wait(t, 60)
+	answered, unanswered, first = l.stop()
+	require.Zero(t, unanswered, first)
+	require.Greater(t, answered, int64(50))
+	for _, r := range []*replica{old, guard.running} {
+		ready, said := r.ready(t.Context())
+		require.True(t, ready, said)
+	}
 
 	guard.service.route(guard.running)
 	old.end(t)
+}
+
+// bundles are the authorities that the API server is given, by entry.
+func (g *guards) bundles(ctx ctx, t testing.TB) [][]byte {
+	t.Helper()
+	configuration := g.configuration()
+	require.NoError(t, g.c.Client.Get(ctx, client.ObjectKeyFromObject(configuration), configuration))
+	require.NotEmpty(t, configuration.Webhooks)
+	var bundles [][]byte
+	for i := range configuration.Webhooks {
+		bundles = append(bundles, configuration.Webhooks[i].ClientConfig.CABundle)
+	}
+	return bundles
 }
 
 // A certificate that somebody else makes, such as cert-manager, is served from

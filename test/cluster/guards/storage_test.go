@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -32,6 +33,11 @@ func TestForeignClaimsAreRefused(t *testing.T) {
 			},
 		}
 	}
+	// The watch may be a moment behind the fleet.
+	cluster.Wait(t, "a claim at a member's name to be refused", func(ctx ctx) (bool, string) {
+		err := f.c.Client.Create(ctx, claim("data-my-fleet-7"), client.DryRunAll)
+		return denied(err), errorText(err)
+	})
 	err := f.c.Client.Create(t.Context(), claim("data-my-fleet-7"))
 	require.True(t, denied(err), "%v", err)
 	require.ErrorContains(t, err, "the name is that of a member's claim of PersistentFleet")
@@ -117,4 +123,13 @@ func TestTwoFleetsAtOnce(t *testing.T) {
 		}
 		return len(admitted) == 1, "admitted: " + strings.Join(admitted, " ")
 	})
+	for _, f := range both {
+		fleet := f.rendered()[0]
+		if err := f.c.Client.Get(t.Context(), client.ObjectKeyFromObject(fleet), fleet.DeepCopy()); err != nil {
+			require.True(t, apierrors.IsNotFound(err), "%v", err)
+			continue
+		}
+		f.Shared().Maintenance.Paused = true
+		require.NoError(t, f.apply(f.rendered()[0]), "whoever lost can be paused")
+	}
 }
