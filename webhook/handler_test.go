@@ -17,6 +17,7 @@ import (
 	"sync"
 	"testing"
 	"testing/iotest"
+	"time"
 
 	"github.com/go-logr/logr"
 	"github.com/prometheus/client_golang/prometheus"
@@ -260,7 +261,13 @@ func TestWaitingReviewsAreBounded(t *testing.T) {
 		done.Go(func() { answers <- ask() })
 	}
 	for range more { // while the others wait
-		refused := <-answers
+		var refused *httptest.ResponseRecorder
+		select {
+		case refused = <-answers:
+		case <-time.After(10 * time.Second):
+			close(facts)
+			t.Fatal("nobody is refused")
+		}
 		require.Equal(t, http.StatusServiceUnavailable, refused.Code)
 		require.Equal(t, "1", refused.Header().Get("Retry-After"))
 		require.Contains(t, refused.Body.String(), "too many reviews at once")
