@@ -19,13 +19,14 @@ type service struct {
 	mu       sync.Mutex
 	replicas []*replica
 	turn     int
+	open     map[net.Conn]bool
 }
 
 func newService(t testing.TB) *service {
 	t.Helper()
 	listener, err := net.Listen("tcp", "localhost:0") //nolint:noctx // it stays as long as the process
 	require.NoError(t, err)
-	s := &service{}
+	s := &service{open: map[net.Conn]bool{}}
 	_, s.port, err = net.SplitHostPort(listener.Addr().String())
 	require.NoError(t, err)
 	go func() {
@@ -57,8 +58,31 @@ func (s *service) next() string {
 	return s.replicas[s.turn%len(s.replicas)].address
 }
 
+// cut ends every connection, so that the next request makes a new one.
+func (s *service) cut() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for connection := range s.open {
+		_ = connection.Close()
+	}
+}
+
+func (s *service) hold(connection net.Conn, open bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if open {
+		s.open[connection] = true
+		return
+	}
+	delete(s.open, connection)
+}
+
 func (s *service) forward(from net.Conn) {
-	defer func() { _ = from.Close() }()
+	s.hold(from, true)
+	defer func() {
+		s.hold(from, false)
+		_ = from.Close()
+	}()
 	address := s.next()
 	if address == "" {
 		return
