@@ -67,7 +67,7 @@ func TestUsersMayDoWhatTheyAreGranted(t *testing.T) {
 			as := cluster.NewClient(t, config)
 			cluster.Wait(t, "the grant to be known", func(ctx ctx) (bool, string) {
 				err := as.List(ctx, &corev1.PodList{}, client.InNamespace(w.Namespace))
-				return err == nil, errorText(err)
+				return err == nil, cluster.Outcome(err)
 			})
 			err := as.List(t.Context(), &corev1.PodList{}, client.InNamespace("kube-system"))
 			require.True(t, apierrors.IsForbidden(err), err)

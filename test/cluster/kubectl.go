@@ -8,12 +8,24 @@ import (
 	"fmt"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 )
 
 // kubectlTimeout bounds a call of kubectl. Calls take a second or two.
 const kubectlTimeout = 2 * time.Minute
+
+// MustKubectl runs a command that must succeed, and returns what it printed to
+// stdout.
+func (c *Cluster) MustKubectl(tb testing.TB, args ...string) string {
+	tb.Helper()
+	stdout, stderr, err := c.Kubectl(tb, nil, args...)
+	if err != nil {
+		tb.Fatalf("kubectl %s: %v\n%s", strings.Join(args, " "), err, stderr)
+	}
+	return stdout
+}
 
 // Kubectl runs kubectl as an admin, with an input, and returns what it printed
 // to stdout and to stderr. The error is that of its exit code, which has a

@@ -149,7 +149,7 @@ func TestEvictionHonoursTheBudget(t *testing.T) {
 	w.Behave(memberName(0), cluster.Unready)
 	cluster.Wait(t, "an eviction to be refused", func(ctx ctx) (bool, string) {
 		err := w.Evict(ctx, memberName(1))
-		return apierrors.IsTooManyRequests(err), "eviction: " + errorText(err)
+		return apierrors.IsTooManyRequests(err), "eviction: " + cluster.Outcome(err)
 	})
 	require.Nil(t, w.Pod(memberName(1)).DeletionTimestamp)
 

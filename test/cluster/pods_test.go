@@ -17,13 +17,6 @@ import (
 
 type ctx = context.Context
 
-func errorText(err error) string {
-	if err == nil {
-		return "done"
-	}
-	return err.Error()
-}
-
 func TestBehaviours(t *testing.T) {
 	t.Parallel()
 	w := shared.Cluster(t).World(t)

@@ -74,6 +74,14 @@ func Holds(tb testing.TB, span time.Duration, claim string, check Check) {
 	}
 }
 
+// Outcome tells what came of a request, for what a check saw.
+func Outcome(err error) string {
+	if err == nil {
+		return "done"
+	}
+	return err.Error()
+}
+
 // Object makes a check of an object in the cluster. The object is read into
 // the given one, so after a successful Wait that is what was seen. An object
 // that is missing or cannot be read is not as wanted.

@@ -80,9 +80,9 @@ func (s *system) installArgo(t *testing.T) {
 	t.Helper()
 	dir := filepath.Join(s.reader.Dir, "examples/argocd/install")
 	var err error
-	s.installed, err = cluster.Decode([]byte(s.kubectl(t, "kustomize", dir)))
+	s.installed, err = cluster.Decode([]byte(s.MustKubectl(t, "kustomize", dir)))
 	require.NoError(t, err)
-	s.kubectl(t, "apply", "--server-side", "-k", dir)
+	s.MustKubectl(t, "apply", "--server-side", "-k", dir)
 	for _, kind := range []string{"AppProject", "Application", "ApplicationSet"} {
 		list := &unstructured.UnstructuredList{}
 		list.SetGroupVersionKind(schema.GroupVersionKind{Group: "argoproj.io", Version: "v1alpha1", Kind: kind})
@@ -143,14 +143,6 @@ func (s *system) find(t *testing.T, kind, name string) *unstructured.Unstructure
 	}
 	require.FailNow(t, "nothing is installed that is called so", "%s %s", kind, name)
 	return nil
-}
-
-// kubectl runs a command that must succeed.
-func (s *system) kubectl(t testing.TB, args ...string) string {
-	t.Helper()
-	stdout, stderr, err := s.Kubectl(t, nil, args...)
-	require.NoError(t, err, "kubectl %s: %s", strings.Join(args, " "), stderr)
-	return stdout
 }
 
 // waitGone waits until an object is gone.

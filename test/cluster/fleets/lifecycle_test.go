@@ -153,7 +153,7 @@ func TestEvictionsHonourTheRenderedBudget(t *testing.T) {
 	f.w.Behave("my-fleet-0", cluster.Unready)
 	cluster.Wait(t, "an eviction to be refused", func(ctx ctx) (bool, string) {
 		err := f.w.Evict(ctx, "my-fleet-1")
-		return apierrors.IsTooManyRequests(err), "eviction: " + errorText(err)
+		return apierrors.IsTooManyRequests(err), "eviction: " + cluster.Outcome(err)
 	})
 	require.True(t, isReady(f.pod(1)))
 

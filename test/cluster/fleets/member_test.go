@@ -128,10 +128,3 @@ func isReady(pod *corev1.Pod) bool {
 }
 
 func join(names []string) string { return strings.Join(names, " ") }
-
-func errorText(err error) string {
-	if err == nil {
-		return "done"
-	}
-	return err.Error()
-}

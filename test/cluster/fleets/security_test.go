@@ -39,7 +39,7 @@ func TestPodsAreAdmitted(t *testing.T) {
 			// The admission plugins hear of a new class a little later.
 			cluster.WaitWithin(t, 20*time.Second, "the Pod to be admitted", func(ctx ctx) (bool, string) {
 				err := c.Client.Create(ctx, pod.DeepCopy(), client.DryRunAll)
-				return err == nil, errorText(err)
+				return err == nil, cluster.Outcome(err)
 			})
 		})
 	}

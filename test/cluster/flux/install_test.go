@@ -61,7 +61,7 @@ func (f *flux) uninstalls(t *testing.T) {
 	var claims corev1.PersistentVolumeClaimList
 	require.NoError(t, f.Client.List(t.Context(), &claims, client.InNamespace("fleets")))
 	require.Empty(t, claims.Items)
-	require.NotEmpty(t, f.kubectl(t, "get", "storagereservations", "-o", "name"))
+	require.NotEmpty(t, f.MustKubectl(t, "get", "storagereservations", "-o", "name"))
 }
 
 // inExample runs a line of the page in the example.

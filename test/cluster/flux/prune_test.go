@@ -67,7 +67,7 @@ func suspendedKustomization(t *testing.T, f *flux) {
 
 	// Another one takes them over, without a change. This one leaves them too.
 	tm.edit(fleetsFile, "prune: true", "prune: true\n  deletionPolicy: Orphan")
-	tm.kubectl(t, "apply", "--server-side", "-f", filepath.Join(tm.dir, fleetsFile))
+	tm.MustKubectl(t, "apply", "--server-side", "-f", filepath.Join(tm.dir, fleetsFile))
 	tm.wait(t, "the fleets again", ready, func(*unstructured.Unstructured) bool { return true })
 	tm.mustRun("kubectl -n flux-system delete kustomization fleets")
 	tm.requireLeft(before, objects)

@@ -45,7 +45,7 @@ func (f *flux) team(t *testing.T) *team {
 	}
 	tm.edit("clusters/production/namespace.yaml", "name: fleets", "name: "+w.Namespace)
 	tm.edit("clusters/production/namespace.yaml", "namespace: fleets", "namespace: "+w.Namespace)
-	tm.kubectl(t, "apply", "--server-side", "-f", filepath.Join(tm.dir, "clusters/production/namespace.yaml"))
+	tm.MustKubectl(t, "apply", "--server-side", "-f", filepath.Join(tm.dir, "clusters/production/namespace.yaml"))
 	return tm
 }
 
@@ -55,7 +55,7 @@ func (tm *team) follow(file string) {
 	tm.t.Helper()
 	tm.edit(file, "name: fleets", "name: "+tm.name)
 	tm.edit(file, "retryInterval: 1m", "retryInterval: 2s")
-	tm.kubectl(tm.t, "apply", "--server-side", "-f", filepath.Join(tm.dir, file))
+	tm.MustKubectl(tm.t, "apply", "--server-side", "-f", filepath.Join(tm.dir, file))
 	tm.t.Cleanup(func() { tm.forget(tm.t) })
 }
 

@@ -23,11 +23,7 @@ func TestPages(t *testing.T) {
 	c := shared.Cluster(t)
 	playground.Start(t, c)
 	r := pages.NewReader(t, c)
-	kubectl := func(args ...string) string {
-		stdout, stderr, err := c.Kubectl(t, nil, args...)
-		require.NoError(t, err, stderr)
-		return stdout
-	}
+	kubectl := func(args ...string) string { return c.MustKubectl(t, args...) }
 	t.Run("first fleet", func(t *testing.T) { r.Follow(t, "docs/first-fleet.md") })
 
 	kubectl("apply", "--server-side", "-k", r.Dir+"/examples/quickstart/rendered")
