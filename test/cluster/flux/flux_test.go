@@ -3,6 +3,7 @@
 package flux_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -11,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
@@ -31,6 +33,16 @@ const (
 // cannot be built here, and need not be: the tests write the status of sources.
 const sources = "github.com/fluxcd/source-controller@v1.9.6"
 
+// sums are those of the modules that are read and not built, as go.sum has them
+// of the others.
+var sums = map[string]string{
+	sources: "h1:nG534/bI6nVpyHra7ONAk6xDB3xPsVT+EOLHZHXPrrc=",
+	cli:     "h1:jwCccxvkD+2QnsjN+pl5QqM8KnFUwA8pIoQ1Lf0avkA=",
+}
+
+// fetchTimeout bounds the fetch of a module that is not here yet.
+const fetchTimeout = 5 * time.Minute
+
 // flux is one that runs.
 type flux struct {
 	*cluster.Cluster
@@ -44,8 +56,8 @@ func start(t *testing.T) *flux {
 	t.Helper()
 	c := shared.Cluster(t)
 	f := &flux{Cluster: c, artifacts: serveArtifacts(t), page: openPage(t, c)}
-	f.kubectl(t, "apply", "--server-side", "-f", filepath.Join(module(t, "github.com/fluxcd/kustomize-controller"), "config", "crd", "bases"))
-	f.kubectl(t, "apply", "--server-side", "-f", filepath.Join(module(t, sources), "config", "crd", "bases"))
+	f.MustKubectl(t, "apply", "--server-side", "-f", filepath.Join(module(t, "github.com/fluxcd/kustomize-controller"), "config", "crd", "bases"))
+	f.MustKubectl(t, "apply", "--server-side", "-f", filepath.Join(module(t, sources), "config", "crd", "bases"))
 
 	account := metav1.ObjectMeta{Namespace: system, Name: controller}
 	require.NoError(t, c.Client.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: system}}))
@@ -63,27 +75,23 @@ func start(t *testing.T) *flux {
 }
 
 // module returns the directory of a module of Flux, of the version that is
-// built unless it names one.
+// built unless it is one of sums.
 func module(t *testing.T, name string) string {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "go", "mod", "download", "-json", name)
+	ctx, cancel := context.WithTimeout(t.Context(), fetchTimeout)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "go", "mod", "download", "-json", name)
 	cmd.Dir = filepath.Join("..", "build-flux")
-	if strings.Contains(name, "@") {
+	sum, unbuilt := sums[name]
+	if unbuilt {
 		cmd.Dir = t.TempDir() // what is built does not depend on it
 	}
 	said, err := cmd.Output()
 	require.NoError(t, err, "%s", said)
-	var found struct{ Dir string }
+	var found struct{ Dir, Sum string }
 	require.NoError(t, json.Unmarshal(said, &found))
+	require.True(t, !unbuilt || found.Sum == sum, "%s is another one than it was: %s", name, found.Sum)
 	return found.Dir
-}
-
-// kubectl runs a command that must succeed.
-func (f *flux) kubectl(t *testing.T, args ...string) string {
-	t.Helper()
-	stdout, stderr, err := f.Kubectl(t, nil, args...)
-	require.NoError(t, err, "kubectl %s: %s", strings.Join(args, " "), stderr)
-	return stdout
 }
 
 // shell runs a script where fleetwright and kubectl are.
