@@ -49,6 +49,7 @@ func (s *system) testStrategy(strategy string) func(*testing.T) {
 		require.EqualValues(t, 5, *f.set().Spec.Replicas)
 
 		lost := f.claim("data-my-fleet-1")
+		f.world().Behave("my-fleet-1", cluster.Crashing) // as without a disk
 		f.world().LoseVolume(lost.Name)
 		cluster.Wait(t, "a fresh disk", s.Object(lost, func() (bool, string) {
 			return lost.Status.Phase == corev1.ClaimBound, cluster.DescribeClaim(lost)

@@ -23,6 +23,7 @@ func healersWork(t *testing.T, f *flux) {
 	tm.requireSyncChangesNothing(t)
 
 	lost := tm.w.Claim("data-my-fleet-1")
+	tm.w.Behave("my-fleet-1", cluster.Crashing) // as without a disk
 	tm.w.LoseVolume(lost.Name)
 	claim := &corev1.PersistentVolumeClaim{ObjectMeta: tm.meta(lost.Name)}
 	cluster.Wait(t, "a fresh disk", tm.Object(claim, func() (bool, string) {
@@ -38,7 +39,7 @@ func drift(t *testing.T, f *flux) {
 	lost := &corev1.Service{ObjectMeta: tm.meta("my-fleet-peers")}
 	tm.w.Get(lost)
 	tm.w.Delete(lost)
-	tm.kubectl(t, "patch", "pfleet", "my-fleet", "-n", tm.w.Namespace, "--type=merge", "-p", `{"spec": {"cells": {"idleEvictSeconds": 7}}}`)
+	tm.MustKubectl(t, "patch", "pfleet", "my-fleet", "-n", tm.w.Namespace, "--type=merge", "-p", `{"spec": {"cells": {"idleEvictSeconds": 7}}}`)
 	for args, remedy := range map[string]string{
 		"rollout restart statefulset my-fleet":            "spec.maintenance.restartToken",
 		"scale statefulset my-fleet --replicas 2":         "spec.replicas",

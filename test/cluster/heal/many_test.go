@@ -63,6 +63,7 @@ func manyFleets(b *testing.B, fleets int) {
 	mark = w.Mark(b)
 	lost := 0
 	for i := 0; i < fleets; i += 10 {
+		w.Behave(fmt.Sprintf("fleet-%d-1", i), cluster.Crashing)
 		w.LoseVolume(fmt.Sprintf("data-fleet-%d-1", i))
 		lost++
 	}
