@@ -29,6 +29,8 @@ type programs struct {
 	dir    string // short: a socket's path has room for a hundred bytes
 	env    []string
 	redis  string
+
+	running map[string]*program.Program
 }
 
 // startPrograms starts them, with a plugin.
@@ -37,7 +39,7 @@ func startPrograms(t testing.TB, c *cluster.Cluster, plugin string) *programs {
 	binary, err := binaries.ArgoCD.Find()
 	require.NoError(t, err)
 	dir := filepath.Join(c.Dir(), "argocd")
-	p := &programs{t: t, c: c, binary: binary, dir: dir, redis: miniredis.RunT(t).Addr()}
+	p := &programs{t: t, c: c, binary: binary, dir: dir, redis: miniredis.RunT(t).Addr(), running: map[string]*program.Program{}}
 	for _, name := range []string{"plugins", "tmp", "cmp", "tls", "ssh", "bin"} {
 		require.NoError(t, os.MkdirAll(filepath.Join(dir, name), 0o755))
 	}
@@ -56,38 +58,47 @@ func startPrograms(t testing.TB, c *cluster.Cluster, plugin string) *programs {
 	metrics := program.FreePort(t)
 	p.start("argocd-repo-server", "--address=127.0.0.1", "--port="+port(repos), "--metrics-address=127.0.0.1",
 		"--metrics-port="+metrics, "--disable-tls", "--redis="+p.redis)
-	cluster.Wait(t, "the repo server and the plugin's socket", func(ctx ctx) (bool, string) {
-		status, body := program.Get(ctx, "127.0.0.1:"+metrics, "/healthz?full=true")
+	p.waitServes("argocd-repo-server", "127.0.0.1:"+metrics, "/healthz?full=true")
+	cluster.Wait(t, "the plugin's socket", func(ctx) (bool, string) {
 		sockets, err := filepath.Glob(filepath.Join(dir, "plugins", "*.sock"))
-		return status == http.StatusOK && len(sockets) == 1, fmt.Sprint(status, body, sockets, err)
+		return len(sockets) == 1, fmt.Sprint(sockets, err)
 	})
+	metrics = program.FreePort(t)
 	// It looks at every application again after two minutes unless told otherwise.
 	p.start("argocd-application-controller", "--app-resync=20", "--app-resync-jitter=0", "--namespace="+namespace, "--kubeconfig="+c.Kubeconfig(),
-		"--repo-server="+repos, "--repo-server-plaintext", "--redis="+p.redis, "--metrics-port="+program.FreePort(t), "--persist-resource-health")
+		"--repo-server="+repos, "--repo-server-plaintext", "--redis="+p.redis, "--metrics-port="+metrics, "--persist-resource-health")
+	p.waitServes("argocd-application-controller", "127.0.0.1:"+metrics, "/healthz")
+	metrics = program.FreePort(t)
 	p.start("argocd-applicationset-controller", "--namespace="+namespace, "--kubeconfig="+c.Kubeconfig(),
-		"--argocd-repo-server="+repos, "--repo-server-plaintext", "--metrics-addr=127.0.0.1:"+program.FreePort(t),
+		"--argocd-repo-server="+repos, "--repo-server-plaintext", "--metrics-addr=127.0.0.1:"+metrics,
 		"--probe-addr=127.0.0.1:"+program.FreePort(t), "--webhook-addr=127.0.0.1:"+program.FreePort(t))
+	p.waitServes("argocd-applicationset-controller", "127.0.0.1:"+metrics, "/metrics")
 	return p
 }
 
-// start runs one of them until the test ends, however it ends: the shell ends
-// it once nobody holds the other end of its lifeline.
+// start runs one of them until the test ends.
 func (p *programs) start(name string, args ...string) {
 	p.t.Helper()
 	log, err := os.Create(filepath.Join(p.dir, name+".log"))
 	require.NoError(p.t, err)
-	held, lifeline, err := os.Pipe()
-	require.NoError(p.t, err)
-	cmd := exec.Command("/bin/sh", append([]string{"-c", `"$@" 3<&- & cat <&3; kill -KILL $!`, "sh", p.binary}, args...)...)
+	defer func() { _ = log.Close() }()
+	cmd := exec.Command(p.binary, args...)
 	cmd.Env = append(p.env, "ARGOCD_BINARY_NAME="+name)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = p.dir, log, log
-	cmd.ExtraFiles = []*os.File{held}
-	require.NoError(p.t, cmd.Start())
-	require.NoError(p.t, held.Close())
-	p.t.Cleanup(func() {
-		_ = lifeline.Close()
-		_ = cmd.Wait()
-		_ = log.Close()
+	p.running[name] = program.Run(p.t, cmd)
+}
+
+// waitServes waits until one of them answers. One that has ended, say because
+// somebody else took its port, never does.
+func (p *programs) waitServes(name, address, path string) {
+	p.t.Helper()
+	cluster.Wait(p.t, name+" to serve", func(ctx ctx) (bool, string) {
+		if p.running[name].Ended() {
+			log, _ := os.ReadFile(filepath.Join(p.dir, name+".log"))
+			p.t.Fatalf("%s has ended:\n%s", name, log)
+		}
+		status, body := program.Get(ctx, address, path)
+		return status == http.StatusOK, body
 	})
 }
 

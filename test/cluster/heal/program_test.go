@@ -20,14 +20,25 @@ type healerProgram struct {
 	probes, metrics string // addresses
 }
 
-// startProgram runs it for a World, with the rights that it ships with.
+// startProgram runs it for a World, with the rights that it ships with, and
+// returns once it serves.
 func startProgram(t testing.TB, w *cluster.World, flags ...string) *healerProgram {
 	t.Helper()
-	p := &healerProgram{probes: "127.0.0.1:" + program.FreePort(t), metrics: "127.0.0.1:" + program.FreePort(t)}
-	p.Program = program.Start(t, program.Build(t, w.Cluster, "fleetwright-healer"), asHealer(t, w.Cluster), append([]string{
-		"--namespaces", w.Namespace, "--health-probe-bind-address", p.probes, "--metrics-bind-address", p.metrics,
-	}, flags...)...)
-	return p
+	binary := program.Build(t, w.Cluster, "fleetwright-healer")
+	for {
+		p := &healerProgram{probes: "127.0.0.1:" + program.FreePort(t), metrics: "127.0.0.1:" + program.FreePort(t)}
+		p.Program = program.Start(t, binary, asHealer(t, w.Cluster), append([]string{
+			"--namespaces", w.Namespace, "--health-probe-bind-address", p.probes, "--metrics-bind-address", p.metrics,
+		}, flags...)...)
+		cluster.Wait(t, "the healer to serve, or to end", func(ctx ctx) (bool, string) {
+			status, said := program.Get(ctx, p.metrics, "/metrics")
+			return status == http.StatusOK || p.Ended(), said
+		})
+		if !p.Ended() {
+			return p
+		}
+		require.Contains(t, p.Log(), "address already in use") // somebody else took a port: others, then
+	}
 }
 
 func TestProgram(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -31,7 +32,8 @@ import (
 type Program struct {
 	cmd   *exec.Cmd
 	log   buffer
-	ended chan error
+	ended chan struct{} // closed once err says how
+	err   error
 }
 
 // Build builds a program of cmd/ into a cluster's directory, once for each
@@ -45,19 +47,31 @@ func Build(tb testing.TB, c *cluster.Cluster, name string) string {
 	return binary
 }
 
-// Start runs a program that reaches the API server by a configuration. It ends
-// with the test at the latest, and what it logged is shown if that failed.
+// Start runs a program that reaches the API server by a configuration. What it
+// logged is shown if the test failed.
 func Start(tb testing.TB, binary string, config *rest.Config, flags ...string) *Program {
 	tb.Helper()
-	p := &Program{cmd: exec.Command(binary, flags...), ended: make(chan error, 1)}
+	cmd := exec.Command(binary, flags...)
 	kubeconfig := filepath.Join(tb.TempDir(), "kubeconfig")
 	require.NoError(tb, WriteKubeconfig(config, kubeconfig))
-	p.cmd.Env = append(os.Environ(), "KUBECONFIG="+kubeconfig)
-	p.cmd.Stderr = &p.log
-	require.NoError(tb, p.cmd.Start())
-	go func() { p.ended <- p.cmd.Wait() }()
+	cmd.Env = append(os.Environ(), "KUBECONFIG="+kubeconfig)
+	return Run(tb, cmd)
+}
+
+// Run runs a command as Start does. It ends with the test at the latest, or
+// with this process, however that ends.
+func Run(tb testing.TB, cmd *exec.Cmd) *Program {
+	tb.Helper()
+	p := &Program{cmd: cmd, ended: make(chan struct{})}
+	if cmd.Stderr == nil {
+		cmd.Stderr = &p.log
+	}
+	cmd.WaitDelay = time.Second // for what it started itself and left
+	require.NoError(tb, tie(cmd))
+	go func() { p.err = cmd.Wait(); close(p.ended) }()
 	tb.Cleanup(func() {
-		_ = p.cmd.Process.Kill()
+		_ = cmd.Process.Kill()
+		<-p.ended
 		if tb.Failed() {
 			tb.Log(p.log.String())
 		}
@@ -65,15 +79,45 @@ func Start(tb testing.TB, binary string, config *rest.Config, flags ...string) *
 	return p
 }
 
+// tie starts a command that the kernel ends when the thread ends that started
+// it, hence one thread for all, which lasts as long as this process.
+func tie(cmd *exec.Cmd) error {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	failed := make(chan error)
+	ties() <- func() { failed <- cmd.Start() }
+	return <-failed
+}
+
+var ties = sync.OnceValue(func() chan<- func() {
+	starts := make(chan func())
+	go func() {
+		runtime.LockOSThread()
+		for start := range starts {
+			start()
+		}
+	}()
+	return starts
+})
+
 // Stop tells it to stop as the kubelet does, and expects that it does so well.
 func (p *Program) Stop(tb testing.TB) {
 	tb.Helper()
 	require.NoError(tb, p.cmd.Process.Signal(syscall.SIGTERM))
 	select {
-	case err := <-p.ended:
-		require.NoError(tb, err)
+	case <-p.ended:
+		require.NoError(tb, p.err)
 	case <-time.After(cluster.Patience):
 		tb.Fatalf("%s did not stop within %s", filepath.Base(p.cmd.Path), cluster.Patience)
+	}
+}
+
+// Ended tells whether it has ended, by itself or not.
+func (p *Program) Ended() bool {
+	select {
+	case <-p.ended:
+		return true
+	default:
+		return false
 	}
 }
 
