@@ -51,6 +51,7 @@ func TestFullStopWithAnImageChange(t *testing.T) {
 
 func (s *subject) holdsStopped() {
 	s.t.Helper()
+	s.look()
 	cluster.Holds(s.t, settle, "no member starts on a template that is not the fleet's", func(ctx) (bool, string) {
 		return s.replicas() == 0, ""
 	})
