@@ -118,7 +118,12 @@ func badReplace(s *Snapshot, a *Action, now time.Time) string {
 	if why := s.others(m, "decided", func(p *Pod) bool { return p.Node != "" || p.Unschedulable != "" }); why != "" || c.Lost {
 		return why
 	}
+	if why := s.notYet(m); why != "" {
+		return why
+	}
 	switch {
+	case p.Node == "" && p.Unschedulable == "":
+		return "the scheduler has not had its say"
 	case p.Ready, now.Sub(p.Transition) < 10*time.Minute:
 		return "not down for ten minutes"
 	case !c.Bound, p.Created.Sub(c.Created) <= time.Minute:
@@ -127,6 +132,21 @@ func badReplace(s *Snapshot, a *Action, now time.Time) string {
 		return "waits on its image"
 	}
 	return s.othersReady(m, now)
+}
+
+// notYet names a member that runs beyond the count, or that has a claim and does not run yet.
+func (s *Snapshot) notYet(but *Member) string {
+	for i := range s.Members {
+		if m := &s.Members[i]; m != but && m.Ordinal >= s.Workload.Replicas && (m.Pod != nil || m.Claim != nil && !m.Claim.Terminating) {
+			return m.Name + " is not back, or not gone"
+		}
+	}
+	for i := range s.Removed {
+		if m := &s.Removed[i]; m != but && m.Pod != nil {
+			return m.Name + " is not gone"
+		}
+	}
+	return ""
 }
 
 func badFinish(s *Snapshot, a *Action, now time.Time) string {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -73,6 +74,13 @@ var errChanged = errors.New("the cluster changed meanwhile")
 // Reconcile looks at a fleet and does at most one thing about it.
 func (h *Healer) Reconcile(ctx context.Context, request Request) (reconcile.Result, error) {
 	result, err := h.look(ctx, request)
+	if apierrors.IsForbidden(err) {
+		if released, failed := h.release(ctx, request); released {
+			return reconcile.Result{}, nil
+		} else if failed != nil {
+			err = errors.Join(err, failed)
+		}
+	}
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return reconcile.Result{}, nil // the healer stops; the next one looks again
 	}

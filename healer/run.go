@@ -54,6 +54,8 @@ const (
 	// gracePeriod is how long a stop waits for an action in progress; see actionTimeout.
 	gracePeriod = 25 * time.Second
 	syncTimeout = time.Second
+	// awaitEvery is how often namespaces are tried that the healer has no rights in.
+	awaitEvery = 30 * time.Second
 )
 
 // Validate returns what is wrong with the options.
@@ -77,15 +79,23 @@ func NewManager(ctx context.Context, config *rest.Config, o RunOptions) (manager
 	if err := AddToScheme(scheme); err != nil {
 		return nil, err
 	}
-	caches, err := CacheOptions(o.Namespaces)
-	if err != nil {
-		return nil, err
-	}
 	config = rest.CopyConfig(config)
 	config.QPS, config.Burst = requestsPerSecond, burst
 	skew := &Skew{}
 	config.Wrap(skew.Wrap)
 	config.UserAgent = FieldManager + "/" + orElse(o.Version, "unknown")
+	reader, err := client.New(config, client.Options{Scheme: scheme})
+	if err != nil {
+		return nil, err
+	}
+	namespaces, left, err := readable(ctx, reader, o.Namespaces)
+	if err != nil {
+		return nil, err
+	}
+	caches, err := CacheOptions(namespaces)
+	if err != nil {
+		return nil, err
+	}
 	mgr, err := manager.New(config, manager.Options{
 		Scheme: scheme, Logger: o.Logger, Cache: caches,
 		Metrics:                       metricsserver.Options{BindAddress: orElse(o.MetricsAddress, "0")},
@@ -101,6 +111,12 @@ func NewManager(ctx context.Context, config *rest.Config, o RunOptions) (manager
 	}
 	if err := addProbes(mgr); err != nil {
 		return nil, err
+	}
+	if len(left) > 0 {
+		o.Logger.Info("fleets of these namespaces are left alone until the healer has rights in them", "namespaces", left)
+		if err := mgr.Add(&awaiter{reader: reader, namespaces: left, every: awaitEvery}); err != nil {
+			return nil, err
+		}
 	}
 	h, err := o.healer(mgr)
 	if err != nil {

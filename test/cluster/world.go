@@ -72,7 +72,7 @@ func (w *World) end() {
 	ctx, cancel := context.WithTimeout(context.Background(), Patience)
 	defer cancel()
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: w.Namespace}}
-	if err := w.Client.Delete(ctx, namespace); err != nil {
+	if err := client.IgnoreNotFound(w.Client.Delete(ctx, namespace)); err != nil {
 		w.tb.Errorf("taking down %s: %v", w.Namespace, err)
 	}
 	// Nodes may be silent, or gone: nobody else would end these Pods.
