@@ -23,6 +23,7 @@ build: ## static programs in bin/
 generate: ## deepcopy, CRDs, schemas for editors and kustomize, docs/api.md, all from api/; roles from the programs; chart, dist
 	$(TOOL) controller-gen object:headerFile=test/build/boilerplate.go.txt crd:headerFile=test/build/boilerplate.yaml.txt \
 		paths=./api/... output:crd:dir=config/crd
+	sh test/build/quantities.sh config/crd/celld.eric.dev_*.yaml
 	$(TOOL) controller-gen rbac:roleName=fleetwright-healer,headerFile=test/build/boilerplate.yaml.txt \
 		paths=./healer/... output:rbac:dir=config/healer
 	$(TOOL) controller-gen rbac:roleName=fleetwright-webhook,fileName=rbac.yaml,headerFile=test/build/boilerplate.yaml.txt \

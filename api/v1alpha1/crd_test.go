@@ -4,8 +4,10 @@ package v1alpha1_test
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -134,5 +136,25 @@ func walk(path string, s *schema.Structural, visit func(path string, s *schema.S
 	}
 	if s.AdditionalProperties != nil && s.AdditionalProperties.Structural != nil {
 		walk(path+"{}", s.AdditionalProperties.Structural, visit)
+	}
+}
+
+// With many digits and a long exponent a quantity takes minutes to parse, and everybody who reads the fleet would have to: no
+// server stores one, with the webhook or without.
+func TestQuantitiesAreBounded(t *testing.T) {
+	ok := []string{"1", "1.5Gi", "250m", "1e3", "1E3", "1e+6", "2e9", strings.Repeat("9", 20)}
+	long := []string{"12345678901234567890e99999999", "1e9999", "1e+100", "1e-100", "1e1.5", strings.Repeat("9", 21)}
+	for kind, check := range checkers(t) {
+		if kind == v1alpha1.KindStorageReservation {
+			continue
+		}
+		for _, patch := range []string{"resources: {limits: {cpu: %q}}", "resources: {requests: {cpu: %q}}", "storage: {size: %q}"} {
+			for _, text := range ok {
+				require.Empty(t, check.Create(object(t, kind, "spec: {"+fmt.Sprintf(patch, text)+"}")), text)
+			}
+			for _, text := range long {
+				require.NotEmpty(t, check.Create(object(t, kind, "spec: {"+fmt.Sprintf(patch, text)+"}")), text)
+			}
+		}
 	}
 }

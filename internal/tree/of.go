@@ -164,9 +164,10 @@ func Canonical(q resource.Quantity) string {
 	return string(number) + string(suffix)
 }
 
-// Bounds of a quantity's text: with a longer exponent and enough digits before it, parsing takes minutes.
+// Bounds of a quantity's text: with more than 18 digits and a long exponent after them, parsing takes minutes. The definitions
+// have the same bounds.
 const (
-	maxQuantity = 100
+	maxQuantity = 20
 	maxExponent = 3
 )
 
