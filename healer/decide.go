@@ -95,8 +95,13 @@ func Decide(s *Snapshot, p Policy, now time.Time) Decision {
 	panic("healer: the last rule always decides")
 }
 
-// runs reports whether there is a workload of the fleet.
-func (s *Snapshot) runs() bool { return s.Workload != nil && s.Workload.Identity == s.Fleet.Identity }
+// runs reports whether there is a workload of the fleet, and of no other.
+func (s *Snapshot) runs() bool {
+	return s.Workload != nil && s.Workload.Identity == s.Fleet.Identity && !s.shared()
+}
+
+// shared reports whether another fleet has the fleet's identity, and so whatever carries it.
+func (s *Snapshot) shared() bool { return s.Reservation != nil && s.Reservation.Rival != "" }
 
 // wakeFor makes sure that rules which wait for a time get to decide when it has come, whatever rule reports meanwhile.
 func (d *Decision) wakeFor(s *Snapshot, p Policy, now time.Time) {

@@ -62,11 +62,21 @@ func (o *observer) observe(ctx context.Context, f v1alpha1.Fleet, now time.Time)
 	return s, nil
 }
 
-func (o *observer) reservation(ctx context.Context, _ v1alpha1.Fleet, s *Snapshot, _ time.Time) error {
+func (o *observer) reservation(ctx context.Context, f v1alpha1.Fleet, s *Snapshot, _ time.Time) error {
 	r := &v1alpha1.StorageReservation{}
 	found, err := exists(o.reader.Get(ctx, client.ObjectKey{Name: s.Fleet.ReservationName}, r))
-	if found {
-		s.Reservation = reservationValues(r)
+	if !found {
+		return err
+	}
+	s.Reservation = reservationValues(r)
+	// A fleet that was renamed or moved has the identity of one that is gone. Two that exist would share bucket and disks.
+	owner := Request{Kind: r.Spec.Fleet.Kind, NamespacedName: client.ObjectKey{Namespace: r.Spec.Fleet.Namespace, Name: r.Spec.Fleet.Name}}
+	if r.Spec.Identity != s.Fleet.Identity || owner == (Request{Kind: f.Kind(), NamespacedName: client.ObjectKeyFromObject(f)}) {
+		return nil
+	}
+	rival, err := getFleet(ctx, o.byName, owner)
+	if err == nil && rival != nil && render.Identity(rival) == s.Fleet.Identity {
+		s.Reservation.Rival = s.Reservation.Owner
 	}
 	return err
 }

@@ -68,6 +68,11 @@ func TestDeletion(t *testing.T) {
 			want:   "deletion: ForceDeletePod my-fleet-1; Deleting/Draining; MemberForceDeleted!; due 58m0s ago",
 		},
 		"workload of another, our Pods gone": {change: []change{goes, podsGone, workloadIs(func(w *Workload) { w.Identity = theirs })}, want: deletesClaims},
+		"a fleet of the same identity lives": {
+			change:  []change{goes, func(s *Snapshot) { s.Reservation.Rival = "BucketFleet fleets/my-fleet" }},
+			want:    "deletion: RemoveFinalizer my-fleet; Deleting/Draining",
+			message: "BucketFleet fleets/my-fleet has the same identity, and so workload and disks; nothing of them is touched",
+		},
 		"workload that lost its label": {
 			change: []change{goes, workloadIs(func(w *Workload) { w.Identity = "" })}, want: draining + "; next in 30s",
 			message: "waiting for Pods to go: my-fleet-0, my-fleet-1, my-fleet-2; StatefulSet my-fleet has not the label celld.eric.dev/fleet-uid: " +

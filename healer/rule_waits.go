@@ -43,6 +43,10 @@ func reservation(s *Snapshot, _ Policy, _ time.Time) *Decision {
 		return blocked(v1alpha1.ReasonStorageScopeConflict, fmt.Sprintf(
 			"bucket %s belongs to %s (StorageReservation %s): two fleets that write one bucket destroy it; delete this one with all that it rendered to, and create it with a bucket or prefix of its own",
 			s.Fleet.Bucket, r.Owner, r.Name))
+	case r.Rival != "":
+		return blocked(v1alpha1.ReasonStorageScopeConflict, fmt.Sprintf(
+			"%s has the same identity %s, and so the same bucket and disks; delete this one, and create it without spec.identity, under another name, and with a bucket or prefix of its own",
+			r.Rival, r.Identity)).withRecheck()
 	case r.Terminating:
 		return blocked(v1alpha1.ReasonStorageScopeConflict, fmt.Sprintf(
 			"StorageReservation %s of bucket %s is being deleted; nothing is done until it is gone and can be made anew", r.Name, s.Fleet.Bucket))

@@ -48,6 +48,16 @@ func TestWaits(t *testing.T) {
 			message: "bucket s3://my-bucket belongs to BucketFleet a/b (StorageReservation s3-123): " +
 				"two fleets that write one bucket destroy it; delete this one with all that it rendered to, and create it with a bucket or prefix of its own",
 		},
+		"a fleet of the same identity": {
+			change: []change{func(s *Snapshot) { s.Reservation.Rival = "BucketFleet fleets/my-fleet" }},
+			want:   "reservation: Blocked/StorageScopeConflict; next in 30s",
+			message: "BucketFleet fleets/my-fleet has the same identity " + ours + ", and so the same bucket and disks; " +
+				"delete this one, and create it without spec.identity, under another name, and with a bucket or prefix of its own",
+		},
+		"what runs for a fleet of the same identity is not this one's": {
+			change: []change{func(s *Snapshot) { s.Reservation.Rival = "BucketFleet fleets/my-fleet" }, fleetIs(func(f *Fleet) { f.Finalizer = false })},
+			want:   "reservation: Blocked/StorageScopeConflict; next in 30s",
+		},
 		"reservation being deleted": {
 			change: []change{func(s *Snapshot) { s.Reservation.Terminating = true }}, want: "reservation: Blocked/StorageScopeConflict",
 			message: "StorageReservation s3-123 of bucket s3://my-bucket is being deleted; nothing is done until it is gone and can be made anew",

@@ -70,6 +70,8 @@ type Fleet struct {
 type Reservation struct {
 	Name, Identity, Owner string // Owner is KIND NAMESPACE/NAME
 	Terminating           bool
+	// Rival is the owner if it is another fleet that exists and has the fleet's own identity.
+	Rival string
 }
 
 // Workload is a StatefulSet or a Deployment.

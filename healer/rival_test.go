@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package healer
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/yaml"
+
+	"github.com/fleetwright/fleetwright/api/v1alpha1"
+	"github.com/fleetwright/fleetwright/render"
+)
+
+// Two fleets of both kinds, of one name and bucket and so of one identity, came while no webhook was there. The second one is
+// blocked, touches nothing, and goes without taking anything of the first along.
+func TestFleetOfTheSameIdentity(t *testing.T) {
+	w := newWorld(t)
+	first := &v1alpha1.BucketFleet{}
+	require.NoError(t, yaml.Unmarshal([]byte(simFleet), first))
+	first.Spec.Workload = v1alpha1.WorkloadOrdered
+	w.add(first)
+	w.sync("kind: BucketFleet")
+	bucket := first.Store().BucketURL()
+	w.add(&v1alpha1.StorageReservation{
+		ObjectMeta: metav1.ObjectMeta{Name: render.ReservationName(bucket)},
+		Spec: v1alpha1.StorageReservationSpec{Bucket: bucket.String(), Identity: render.Identity(first), Fleet: v1alpha1.FleetReference{
+			Kind: v1alpha1.KindBucketFleet, Namespace: simNamespace, Name: first.Name,
+		}},
+	})
+	set := w.set()
+	require.NotNil(t, set)
+
+	second := &v1alpha1.PersistentFleet{}
+	require.NoError(t, yaml.Unmarshal([]byte(simFleet), second))
+	second.Spec.Storage.StorageClassName = "ebs-delete"
+	require.Equal(t, render.Identity(first), render.Identity(second))
+	second.Finalizers = []string{v1alpha1.FinalizerFleetCleanup}
+	w.add(second)
+	look := func() {
+		_, err := w.healer.Reconcile(w.ctx, Request{Kind: v1alpha1.KindPersistentFleet, NamespacedName: simRequest})
+		require.NoError(t, err)
+	}
+	look()
+	require.True(t, w.get(second, second.Name))
+	require.Equal(t, v1alpha1.PhaseBlocked, second.Status.Phase)
+	require.Equal(t, v1alpha1.ReasonStorageScopeConflict, reasonOf(&second.Status))
+
+	require.NoError(t, w.api.Delete(t.Context(), second))
+	look()
+	require.False(t, w.get(second, second.Name), w.trace.String())
+	require.Equal(t, set, w.set())
+
+	// A fleet that was renamed has the identity of one that is gone, and the bucket with it.
+	require.NoError(t, w.api.Delete(t.Context(), first))
+	second.ResourceVersion, second.DeletionTimestamp, second.Status = "", nil, v1alpha1.FleetStatus{}
+	w.add(second)
+	look()
+	require.True(t, w.get(second, second.Name))
+	require.NotEqual(t, v1alpha1.ReasonStorageScopeConflict, reasonOf(&second.Status))
+}
