@@ -19,7 +19,7 @@ import (
 // Exit codes.
 const (
 	exitOK    = 0
-	exitInput = 1 // the input is wrong, or a directory is stale
+	exitInput = 1 // the input is wrong, a directory is stale, or a change is refused
 	exitUsage = 2 // the command line is wrong
 	exitOther = 3 // anything else, such as a full disk
 )
@@ -75,9 +75,10 @@ func (a *app) rootCommand() *cobra.Command {
 It reads no cluster and writes none: Argo CD, Flux or kubectl apply what it prints. The same input
 gives the same bytes. Nothing is printed or written unless everything succeeded.
 
-Exit codes: 0 done, 1 the input is wrong or a directory is stale, 2 usage, 3 anything else.`,
+Exit codes: 0 done, 1 the input is wrong, a directory is stale or a change is refused, 2 usage, 3 anything else.`,
 		Example: `  fleetwright render fleet.yaml | kubectl apply --server-side -f -
   fleetwright validate fleets/
+  fleetwright plan ../base/fleets fleets/
   fleetwright render overlays/production -o rendered/production`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
@@ -85,7 +86,7 @@ Exit codes: 0 done, 1 the input is wrong or a directory is stale, 2 usage, 3 any
 			a.started = true
 		},
 	}
-	root.AddCommand(a.renderCommand(), a.validateCommand(), a.fnCommand(), a.versionCommand())
+	root.AddCommand(a.renderCommand(), a.validateCommand(), a.planCommand(), a.fnCommand(), a.versionCommand())
 	return root
 }
 
@@ -104,7 +105,7 @@ func (a *app) exitCode(err error) int {
 		}
 		a.printf("fleetwright: %s%s%s\n", count(len(problems), "problem"), outcome, a.application())
 		return exitInput
-	case errors.Is(err, errStale):
+	case errors.Is(err, errStale), errors.Is(err, errRefused):
 		a.printf("fleetwright: %v%s\n", err, a.application())
 		return exitInput
 	case !a.started, errors.As(err, &usage):
