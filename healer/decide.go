@@ -95,13 +95,11 @@ func Decide(s *Snapshot, p Policy, now time.Time) Decision {
 	panic("healer: the last rule always decides")
 }
 
-// runs reports whether there is a workload of the fleet, and of no other.
+// runs reports whether there is a workload that is the fleet's to take apart.
 func (s *Snapshot) runs() bool {
-	return s.Workload != nil && s.Workload.Identity == s.Fleet.Identity && !s.shared()
+	w := s.Workload
+	return w != nil && w.Identity == s.Fleet.Identity && !w.Owned && !s.Fleet.Paused && s.Sibling == ""
 }
-
-// shared reports whether another fleet has the fleet's identity, and so whatever carries it.
-func (s *Snapshot) shared() bool { return s.Reservation != nil && s.Reservation.Rival != "" }
 
 // wakeFor makes sure that rules which wait for a time get to decide when it has come, whatever rule reports meanwhile.
 func (d *Decision) wakeFor(s *Snapshot, p Policy, now time.Time) {

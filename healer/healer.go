@@ -75,7 +75,8 @@ var errChanged = errors.New("the cluster changed meanwhile")
 func (h *Healer) Reconcile(ctx context.Context, request Request) (reconcile.Result, error) {
 	result, err := h.look(ctx, request)
 	if apierrors.IsForbidden(err) {
-		if released, failed := h.release(ctx, request); released {
+		if released, failed := (&releaser{h.Live, h.Client}).release(ctx, request); released {
+			h.forget(request)
 			return reconcile.Result{}, nil
 		} else if failed != nil {
 			err = errors.Join(err, failed)
@@ -192,15 +193,14 @@ func (h *Healer) confirmAndAct(
 	}
 	logger := log.FromContext(ctx).WithValues("rule", decision.Rule, "action", decision.Action.Verb, "reason", decision.Reason,
 		"member", concerned(snapshot, decision, h.Policy))
-	if age := h.Clock.Since(began); age > maxAge {
-		logger.Info("not done: reading took too long", "message", decision.Message, "took", age.String())
-		return nil, nil, errChanged
-	}
 	act := &actor{verbs: verbs{h.Client}, fleet: fleet, wrote: func(w written) { h.views.wrote(request, w) }}
 	// An action that has begun is finished, even when the healer stops: half of one costs the next healer another look.
 	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), actionTimeout)
 	defer cancel()
-	if err = h.Skew.timely(decision.Action); err == nil {
+	if waited(decision) {
+		err = h.trustworthy(began)
+	}
+	if err == nil {
 		err = act.act(bounded, snapshot, decision.Action)
 	}
 	if changed(err) {
@@ -217,6 +217,14 @@ func (h *Healer) confirmAndAct(
 	h.Metrics.acted(request, decision, "done", late(fleet, decision, h.Clock.Now()))
 	h.event(fleet, decision.Rule, decision.Action.Event)
 	return snapshot, decision, nil
+}
+
+// trustworthy says why the waits of a decision that was confirmed by reads since a time cannot be trusted.
+func (h *Healer) trustworthy(since time.Time) error {
+	if age := h.Clock.Since(since); age > maxAge {
+		return fmt.Errorf("the API server took %s for the reads before: what they showed first may be over", age.Round(time.Second))
+	}
+	return h.Skew.timely()
 }
 
 // late returns how long after its time an action was done. That of a fleet that was paused begins when it was resumed.

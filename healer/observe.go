@@ -50,6 +50,7 @@ func (o *observer) observe(ctx context.Context, f v1alpha1.Fleet, now time.Time)
 		do   func(context.Context, v1alpha1.Fleet, *Snapshot, time.Time) error
 	}{
 		{"the reservation", o.reservation},
+		{"the fleet of the other kind", o.sibling},
 		{"the workload", o.workload},
 		{"members", o.members},
 		{"what protects members", o.prerequisites},
@@ -77,6 +78,22 @@ func (o *observer) reservation(ctx context.Context, f v1alpha1.Fleet, s *Snapsho
 	rival, err := getFleet(ctx, o.byName, owner)
 	if err == nil && rival != nil && render.Identity(rival) == s.Fleet.Identity {
 		s.Reservation.Rival = s.Reservation.Owner
+	}
+	return err
+}
+
+// sibling looks for a fleet of the other kind before anything of a fleet is taken apart, or a claim to that is laid.
+func (o *observer) sibling(ctx context.Context, f v1alpha1.Fleet, s *Snapshot, _ time.Time) error {
+	if s.Fleet.Finalizer && !s.Fleet.Deleting {
+		return nil
+	}
+	other := v1alpha1.KindBucketFleet
+	if s.Fleet.Kind == other {
+		other = v1alpha1.KindPersistentFleet
+	}
+	sibling, err := getFleet(ctx, o.byName, Request{Kind: other, NamespacedName: client.ObjectKeyFromObject(f)})
+	if err == nil && sibling != nil && render.Identity(sibling) == s.Fleet.Identity {
+		s.Sibling = fmt.Sprintf("%s %s/%s", other, f.GetNamespace(), f.GetName())
 	}
 	return err
 }

@@ -52,10 +52,19 @@ func TestFleetOfTheSameIdentity(t *testing.T) {
 	require.False(t, w.get(second, second.Name), w.trace.String())
 	require.Equal(t, set, w.set())
 
-	// A fleet that was renamed has the identity of one that is gone, and the bucket with it.
-	require.NoError(t, w.api.Delete(t.Context(), first))
+	// Nor does the one that the bucket is reserved for.
 	second.ResourceVersion, second.DeletionTimestamp, second.Status = "", nil, v1alpha1.FleetStatus{}
+	second.Finalizers = []string{v1alpha1.FinalizerFleetCleanup}
 	w.add(second)
+	first.Finalizers = []string{v1alpha1.FinalizerFleetCleanup}
+	w.update(first)
+	require.NoError(t, w.api.Delete(t.Context(), first))
+	_, err := w.healer.Reconcile(w.ctx, Request{Kind: v1alpha1.KindBucketFleet, NamespacedName: simRequest})
+	require.NoError(t, err)
+	require.False(t, w.get(first, first.Name), w.trace.String())
+	require.Equal(t, set, w.set())
+
+	// A fleet that was renamed has the identity of one that is gone, and the bucket with it.
 	look()
 	require.True(t, w.get(second, second.Name))
 	require.NotEqual(t, v1alpha1.ReasonStorageScopeConflict, reasonOf(&second.Status))

@@ -19,8 +19,8 @@ func deletion(s *Snapshot, _ Policy, now time.Time) *Decision {
 	if !s.Fleet.Finalizer {
 		return deleting(v1alpha1.ReasonDraining, "the fleet is being deleted by somebody else's finalizer; nothing of it is touched")
 	}
-	if s.shared() {
-		return deleting(v1alpha1.ReasonDraining, s.Reservation.Rival+" has the same identity, and so workload and disks; nothing of them is touched").
+	if s.Sibling != "" {
+		return deleting(v1alpha1.ReasonDraining, s.Sibling+" has the same name and identity, and so the same workload and disks; nothing of them is touched").
 			act(Action{Verb: VerbRemoveFinalizer, Targets: []Ref{s.fleetRef()}})
 	}
 	for _, step := range []func(*Snapshot, time.Time) *Decision{deleteWorkload, deleteLeftovers, deleteClaims} {

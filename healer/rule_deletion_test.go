@@ -68,10 +68,14 @@ func TestDeletion(t *testing.T) {
 			want:   "deletion: ForceDeletePod my-fleet-1; Deleting/Draining; MemberForceDeleted!; due 58m0s ago",
 		},
 		"workload of another, our Pods gone": {change: []change{goes, podsGone, workloadIs(func(w *Workload) { w.Identity = theirs })}, want: deletesClaims},
-		"a fleet of the same identity lives": {
-			change:  []change{goes, func(s *Snapshot) { s.Reservation.Rival = "BucketFleet fleets/my-fleet" }},
+		"a fleet of another name has the same identity": {
+			change: []change{goes, func(s *Snapshot) { s.Reservation.Rival = "PersistentFleet fleets/another" }},
+			want:   "deletion: DeleteWorkload my-fleet; Deleting/Draining; WorkloadDeleted",
+		},
+		"a fleet of the other kind has all of it": {
+			change:  []change{goes, func(s *Snapshot) { s.Sibling = "BucketFleet fleets/my-fleet" }},
 			want:    "deletion: RemoveFinalizer my-fleet; Deleting/Draining",
-			message: "BucketFleet fleets/my-fleet has the same identity, and so workload and disks; nothing of them is touched",
+			message: "BucketFleet fleets/my-fleet has the same name and identity, and so the same workload and disks; nothing of them is touched",
 		},
 		"workload that lost its label": {
 			change: []change{goes, workloadIs(func(w *Workload) { w.Identity = "" })}, want: draining + "; next in 30s",

@@ -14,7 +14,7 @@ func liftGates(s *Snapshot, _ Policy, _ time.Time) *Decision {
 	if s.Fleet.Persistent || !s.Fleet.Ordered() {
 		return nil
 	}
-	if r := s.Reservation; r == nil || r.Identity != s.Fleet.Identity {
+	if r := s.Reservation; r == nil || r.Identity != s.Fleet.Identity || r.Rival != "" {
 		return nil // a member that starts writes to the bucket
 	}
 	var targets []Ref

@@ -4,6 +4,7 @@ package healer
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
@@ -63,7 +64,8 @@ func lostDisk(s *Snapshot, p Policy, now time.Time) *Decision {
 //
 // Kubernetes says Lost of a claim whose PersistentVolume is missing or belongs to another claim. A member that is Ready has
 // its disk all the same, so it is replaced as one whose claim was deleted. And when claims of several members are Lost, their
-// volumes may be about to be restored: each waits for the replacement delay, in which a person can pause the fleet.
+// volumes may be about to be restored: nobody who is Ready is replaced, and whoever is not waits for the replacement delay, in
+// which a person can pause the fleet.
 func lostDue(s *Snapshot, at int, p Policy) (time.Time, bool) {
 	current := s.Current()
 	m := &current[at]
@@ -71,16 +73,18 @@ func lostDue(s *Snapshot, at int, p Policy) (time.Time, bool) {
 		!m.replaceable() || undecided(current, at) != nil {
 		return time.Time{}, false
 	}
-	if m.Pod.Ready {
+	several := slices.ContainsFunc(current, func(o Member) bool { return o.Ordinal != at && o.Claim != nil && o.Claim.Lost })
+	switch {
+	case m.Pod.Ready && several:
+		return time.Time{}, false
+	case m.Pod.Ready:
 		settled, ok := othersSettled(current, at)
 		return settled, ok && elsewhere(s, m) == ""
+	case several:
+		return m.Pod.Transition.Add(p.ReplacementDelay), true
+	default:
+		return time.Time{}, true
 	}
-	for i := range current {
-		if c := current[i].Claim; i != at && c != nil && c.Lost {
-			return m.Pod.Transition.Add(p.ReplacementDelay), true
-		}
-	}
-	return time.Time{}, true
 }
 
 // replacement gives a fresh disk to the one member that cannot come back on its own.
@@ -193,16 +197,16 @@ func othersSettled(members []Member, but int) (time.Time, bool) {
 }
 
 // elsewhere says which ordinal beyond the workload's count keeps a member's disk from going, empty when none does: one that
-// was removed and has not ended, or one that is to come back, whose claim is there already. Either may have the only other copy
-// of a write.
+// was removed and has not ended, or one that is to come back, whose claim is there already, with its label or without one.
+// Either may have the only other copy of a write.
 func elsewhere(s *Snapshot, but *Member) string {
 	for _, list := range [][]Member{s.Members[len(s.Current()):], s.Removed} {
 		for i := range list {
 			switch m := &list[i]; {
 			case m.Ordinal == but.Ordinal:
-			case m.Pod != nil:
+			case m.Pod != nil && !m.Pod.Forced:
 				return m.Name + ", which is removed, has not ended"
-			case m.Ordinal < s.Target && m.Claim != nil && !m.Claim.Terminating:
+			case m.Ordinal < s.Target && m.Claim != nil && !m.Claim.Terminating && (m.Claim.Identity == s.Fleet.Identity || m.Claim.Identity == ""):
 				return m.Name + " is not back on its disk"
 			}
 		}

@@ -56,6 +56,15 @@ func TestReplacement(t *testing.T) {
 			want:    replaceNow,
 			message: oneDown + " (the scheduler: 0/3 nodes are available); replacing it on a fresh disk",
 		},
+		"a disk in the place of a member to come that is another's": {
+			change: []change{down(1, fullDelay), target(4), kept(3), claim(3, func(c *Claim) { c.Identity = theirs })}, want: replaceNow,
+		},
+		"a removed member that only a finalizer holds": {
+			change: []change{down(1, fullDelay), target(2), replicas(2), func(s *Snapshot) {
+				s.Removed[0].Pod.Terminating, s.Removed[0].Pod.Forced = true, true
+			}},
+			want: replaceNow,
+		},
 		// The scheduler does not work: a fresh disk would wait as well, and each fleet with such a Pod would lose one.
 		"not yet seen by the scheduler": {
 			change: []change{pending(1, time.Hour)}, want: "report: Provisioning/WaitingForPlacement",
@@ -118,8 +127,8 @@ func TestNoReplacement(t *testing.T) {
 		func(s *Snapshot) { s.Prerequisites = []Prerequisite{{Kind: "Service", Name: "my-fleet"}} })
 	add("a workload that was lost and begins with one member", ruleCase{want: "growth: Provisioning/PrerequisitesMissing; next in 30s"},
 		down(0, time.Hour), replicas(1), target(3), kept(1, 2), func(s *Snapshot) { s.Prerequisites = []Prerequisite{{Kind: "Service", Name: "my-fleet"}} })
-	add("a disk in its place that is another's", ruleCase{want: "growth: Blocked/StorageIdentityConflict; next in 30s"}, target(4), kept(3),
-		claim(3, func(c *Claim) { c.Identity = theirs }))
+	add("a disk in its place that may be its own", ruleCase{want: "growth: Blocked/StorageIdentityConflict; next in 30s"}, target(4), kept(3),
+		claim(3, func(c *Claim) { c.Identity = "" }))
 	add("a removed member that has not ended", pending("; not replaced while my-fleet-2, which is removed, has not ended"), target(2), replicas(2))
 	add("all down", ruleCase{want: isDown}, down(0, long), down(2, long))
 	add("Pod missing", ruleCase{want: "report: Provisioning/Provisioning", message: "waiting for Pod my-fleet-1 to be made"}, noPod(1))
@@ -171,7 +180,10 @@ func TestLostDisk(t *testing.T) {
 			change: []change{lost(1), down(0, time.Hour)}, want: "replacement: Replace my-fleet-0 data-my-fleet-0; Provisioning/ReplacingMember; MemberReplaced!; due 50m0s ago",
 		},
 		"Ready, and another unschedulable": {change: []change{lost(1), unscheduled(2, 0)}, want: isDown + "; next in 10m0s"},
-		"all Ready: the first of them":     {change: []change{lost(0), lost(1), lost(2)}, want: "lost-disk: Replace my-fleet-0 data-my-fleet-0; Provisioning/ReplacingMember; MemberDiskLost!"},
+		"all Ready": {
+			change: []change{lost(0), lost(1), lost(2)}, want: "report: Ready/Provisioned",
+			message: "3 of 3 members are ready; but 3 claims are Lost: restore their volumes before these members restart",
+		},
 		"all Ready but the first, which starts on its fresh disk": {
 			change: []change{lost(1), lost(2), starting(0, time.Minute), fresh(0)}, want: "report: Provisioning/Provisioning; next in 9m0s",
 		},

@@ -50,7 +50,7 @@ func unsteady(s *Snapshot) string {
 		}
 	}
 	for _, m := range s.Removed {
-		if m.Pod != nil {
+		if m.Pod != nil && !m.Pod.Forced {
 			return fmt.Sprintf("Pod %s has not ended", m.Name)
 		}
 	}

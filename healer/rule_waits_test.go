@@ -54,9 +54,22 @@ func TestWaits(t *testing.T) {
 			message: "BucketFleet fleets/my-fleet has the same identity " + ours + ", and so the same bucket and disks; " +
 				"delete this one, and create it without spec.identity, under another name, and with a bucket or prefix of its own",
 		},
-		"what runs for a fleet of the same identity is not this one's": {
-			change: []change{func(s *Snapshot) { s.Reservation.Rival = "BucketFleet fleets/my-fleet" }, fleetIs(func(f *Fleet) { f.Finalizer = false })},
-			want:   "reservation: Blocked/StorageScopeConflict; next in 30s",
+		"what runs for a fleet of the same name and identity is not this one's": {
+			change: []change{func(s *Snapshot) {
+				s.Reservation.Rival, s.Sibling = "BucketFleet fleets/my-fleet", "BucketFleet fleets/my-fleet"
+			}, fleetIs(func(f *Fleet) { f.Finalizer = false })},
+			want: "reservation: Blocked/StorageScopeConflict; next in 30s",
+		},
+		"what runs beside a fleet of the same identity and another name is cleaned up": {
+			change: []change{func(s *Snapshot) { s.Reservation.Rival = "PersistentFleet fleets/another" }, fleetIs(func(f *Fleet) { f.Finalizer = false })},
+			want:   "finalizer: AddFinalizer my-fleet; Blocked/StorageScopeConflict; next in 30s",
+		},
+		"nothing is claimed while paused": {
+			change: []change{isPaused, fleetIs(func(f *Fleet) { f.Finalizer = false })}, want: "paused: Paused/MaintenancePaused",
+		},
+		"nothing is claimed that another controller owns": {
+			change: []change{workloadIs(func(w *Workload) { w.Owned = true }), fleetIs(func(f *Fleet) { f.Finalizer = false })},
+			want:   "workload: Blocked/InfrastructureBlocked",
 		},
 		"reservation being deleted": {
 			change: []change{func(s *Snapshot) { s.Reservation.Terminating = true }}, want: "reservation: Blocked/StorageScopeConflict",
@@ -181,10 +194,14 @@ func TestGates(t *testing.T) {
 		"not caught up":          {change: []change{ordered, gated(1), workloadIs(func(w *Workload) { w.SpecDigest = "" })}, want: `gate: LiftGates my-fleet-1 ["b"]; Provisioning/Provisioning`},
 		"no reservation yet":     {change: []change{ordered, gated(1), func(s *Snapshot) { s.Reservation = nil }}, want: "reservation: Reserve s3-123; Provisioning/Provisioning; BucketReserved"},
 		"another fleet's bucket": {change: []change{ordered, gated(1), func(s *Snapshot) { s.Reservation.Identity = theirs }}, want: "reservation: Blocked/StorageScopeConflict"},
-		"deleting":               {change: []change{ordered, gated(1), goes}, want: "deletion: DeleteWorkload my-fleet; Deleting/Draining; WorkloadDeleted"},
-		"terminating":            {change: []change{ordered, gated(1), ending(1, 0)}, want: "report: Provisioning/Provisioning; next in 2m0s"},
-		"of another controller":  {change: []change{ordered, gated(1), pod(1, func(p *Pod) { p.Controlled = false })}, want: "report: Provisioning/WaitingForPlacement; next in 10m0s"},
-		"without the label":      {change: []change{ordered, gated(1), pod(1, func(p *Pod) { p.Ours = false })}, want: "report: Blocked/InfrastructureBlocked; next in 30s"},
-		"a PersistentFleet's":    {change: []change{gated(1)}, want: "report: Provisioning/WaitingForPlacement; next in 10m0s"},
+		"a fleet of the same identity": {
+			change: []change{ordered, gated(1), func(s *Snapshot) { s.Reservation.Rival = "BucketFleet fleets/another" }},
+			want:   "reservation: Blocked/StorageScopeConflict; next in 30s",
+		},
+		"deleting":              {change: []change{ordered, gated(1), goes}, want: "deletion: DeleteWorkload my-fleet; Deleting/Draining; WorkloadDeleted"},
+		"terminating":           {change: []change{ordered, gated(1), ending(1, 0)}, want: "report: Provisioning/Provisioning; next in 2m0s"},
+		"of another controller": {change: []change{ordered, gated(1), pod(1, func(p *Pod) { p.Controlled = false })}, want: "report: Provisioning/WaitingForPlacement; next in 10m0s"},
+		"without the label":     {change: []change{ordered, gated(1), pod(1, func(p *Pod) { p.Ours = false })}, want: "report: Blocked/InfrastructureBlocked; next in 30s"},
+		"a PersistentFleet's":   {change: []change{gated(1)}, want: "report: Provisioning/WaitingForPlacement; next in 10m0s"},
 	})
 }

@@ -84,13 +84,17 @@ func NewManager(ctx context.Context, config *rest.Config, o RunOptions) (manager
 	skew := &Skew{}
 	config.Wrap(skew.Wrap)
 	config.UserAgent = FieldManager + "/" + orElse(o.Version, "unknown")
-	reader, err := client.New(config, client.Options{Scheme: scheme})
+	direct, err := client.New(config, client.Options{Scheme: scheme})
 	if err != nil {
 		return nil, err
 	}
-	namespaces, left, err := readable(ctx, reader, o.Namespaces)
+	namespaces, left, err := readable(ctx, direct, o.Namespaces)
 	if err != nil {
 		return nil, err
+	}
+	await := &awaiter{releaser: releaser{direct, direct}, namespaces: left, every: awaitEvery}
+	if len(left) > 0 && len(namespaces) == 0 {
+		return nil, await.alone(ctx) // caches of no namespaces would be caches of all
 	}
 	caches, err := CacheOptions(namespaces)
 	if err != nil {
@@ -114,7 +118,7 @@ func NewManager(ctx context.Context, config *rest.Config, o RunOptions) (manager
 	}
 	if len(left) > 0 {
 		o.Logger.Info("fleets of these namespaces are left alone until the healer has rights in them", "namespaces", left)
-		if err := mgr.Add(&awaiter{reader: reader, namespaces: left, every: awaitEvery}); err != nil {
+		if err := mgr.Add(await); err != nil {
 			return nil, err
 		}
 	}

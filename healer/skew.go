@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"sync/atomic"
 	"time"
+
+	"github.com/fleetwright/fleetwright/api/v1alpha1"
 )
 
 // maxSkew is how far the clock of this process may be from the API server's. Every wait compares this clock with times that
@@ -48,13 +50,23 @@ func (m *measuring) RoundTrip(request *http.Request) (*http.Response, error) {
 	return answer, nil
 }
 
-// timely says why an action may not be trusted that waits led to, nil when it may.
-func (s *Skew) timely(a *Action) error {
-	switch a.Verb {
-	case VerbReplace, VerbFinishReplacement, VerbDeletePod, VerbForceDeletePod:
+// waited reports whether an action ends a disk, or a Pod by force, after a wait. Those of a fleet that is deleted wait for
+// nothing, and neither does a hand-over that only lets the Pod go.
+func waited(d *Decision) bool {
+	switch a := d.Action; a.Verb {
+	case VerbReplace, VerbForceDeletePod:
+		return true
+	case VerbFinishReplacement:
+		return len(a.Targets) > 1
+	case VerbDeletePod:
+		return d.Phase != v1alpha1.PhaseDeleting
 	default:
-		return nil
+		return false
 	}
+}
+
+// timely says why no wait can be told, nil when it can.
+func (s *Skew) timely() error {
 	skew := s.Get()
 	if skew.Abs() <= maxSkew {
 		return nil

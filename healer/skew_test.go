@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/fleetwright/fleetwright/api/v1alpha1"
 )
 
 // The clock is compared with the Date of each answer; an answer without one, and none at all, tell nothing.
@@ -36,20 +38,35 @@ func TestSkew(t *testing.T) {
 	require.Zero(t, (*Skew)(nil).Get())
 }
 
-// Only what a wait leads to is kept from being done.
 func TestUntimely(t *testing.T) {
-	at := func(skew time.Duration, verb Verb) error {
+	at := func(skew time.Duration) error {
 		s := &Skew{}
 		s.last.Store(int64(skew))
-		return s.timely(&Action{Verb: verb})
+		return s.timely()
 	}
-	for _, verb := range []Verb{VerbReplace, VerbFinishReplacement, VerbDeletePod, VerbForceDeletePod} {
-		require.NoError(t, at(maxSkew, verb), verb)
-		require.NoError(t, at(-maxSkew, verb), verb)
-		require.EqualError(t, at(12*time.Minute, verb), "the clock of the healer's node is 12m0s ahead of the API server's, so no wait can be told: set it")
-		require.EqualError(t, at(-12*time.Minute, verb), "the clock of the healer's node is 12m0s behind the API server's, so no wait can be told: set it")
+	require.NoError(t, (*Skew)(nil).timely())
+	require.NoError(t, at(maxSkew))
+	require.NoError(t, at(-maxSkew))
+	require.EqualError(t, at(12*time.Minute), "the clock of the healer's node is 12m0s ahead of the API server's, so no wait can be told: set it")
+	require.EqualError(t, at(-12*time.Minute), "the clock of the healer's node is 12m0s behind the API server's, so no wait can be told: set it")
+}
+
+// Only what a wait leads to is kept from being done, and only if it ends a disk or a Pod by force.
+func TestWaited(t *testing.T) {
+	decision := func(verb Verb, targets int) *Decision {
+		return (&Decision{Phase: v1alpha1.PhaseProvisioning}).act(Action{Verb: verb, Targets: make([]Ref, targets)})
 	}
-	for _, verb := range []Verb{VerbScale, VerbReserve, VerbAddFinalizer, VerbAbortReplacement, VerbDeleteClaims} {
-		require.NoError(t, at(12*time.Minute, verb), verb)
+	for _, d := range []*Decision{
+		decision(VerbReplace, 2), decision(VerbForceDeletePod, 1), decision(VerbFinishReplacement, 2), decision(VerbDeletePod, 1),
+	} {
+		require.True(t, waited(d), d.Action.Verb)
+	}
+	leftover := decision(VerbDeletePod, 1)
+	leftover.Phase = v1alpha1.PhaseDeleting
+	for _, d := range []*Decision{
+		decision(VerbFinishReplacement, 1), leftover, decision(VerbScale, 1), decision(VerbReserve, 1), decision(VerbAddFinalizer, 1),
+		decision(VerbAbortReplacement, 1), decision(VerbDeleteClaims, 3),
+	} {
+		require.False(t, waited(d), d.Action.Verb)
 	}
 }

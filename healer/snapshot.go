@@ -16,6 +16,8 @@ type Snapshot struct {
 	Target int
 	// Reservation of the fleet's bucket.
 	Reservation *Reservation
+	// Sibling is the fleet of the other kind that has the same name and identity, and so the same objects; empty for none.
+	Sibling string
 	// Workload is the StatefulSet or Deployment at the fleet's name, whoever made it.
 	Workload *Workload
 	// Members holds ordinals 0 to max(Workload.Replicas, Target)-1. It is empty for a Deployment, which has no ordinals.

@@ -83,15 +83,14 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			h.refuse(w, http.StatusServiceUnavailable, errors.New("too many large reviews at once: try again"))
 			return
 		}
-	} else {
-		defer h.held.Add(-r.ContentLength)
-		if h.held.Add(r.ContentLength) > maxHeld {
-			h.refuse(w, http.StatusServiceUnavailable, errors.New("too many reviews at once: try again"))
-			return
-		}
 	}
-	body, err := readBody(http.MaxBytesReader(w, r.Body, maxBody), r.ContentLength)
-	if tooLarge := new(http.MaxBytesError); errors.As(err, &tooLarge) {
+	room := &room{of: &h.held}
+	defer room.leave()
+	body, err := readBody(http.MaxBytesReader(w, r.Body, maxBody), r.ContentLength, func(n int64) bool { return large || room.take(n) })
+	if errors.Is(err, errNoRoom) {
+		h.refuse(w, http.StatusServiceUnavailable, err)
+		return
+	} else if tooLarge := new(http.MaxBytesError); errors.As(err, &tooLarge) {
 		h.refuse(w, http.StatusRequestEntityTooLarge, fmt.Errorf("a review has at most %d bytes", tooLarge.Limit))
 		return
 	} else if err != nil {
@@ -116,15 +115,37 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.write(w, response)
 }
 
-// readBody takes little memory until the first bytes are there, and then, in one piece, what was announced.
-func readBody(body io.Reader, announced int64) ([]byte, error) {
+// room is what one review takes of maxHeld.
+type room struct {
+	of    *atomic.Int64
+	taken int64
+}
+
+func (r *room) take(n int64) bool {
+	r.taken += n
+	return r.of.Add(n) <= maxHeld
+}
+
+func (r *room) leave() { r.of.Add(-r.taken) }
+
+var errNoRoom = errors.New("too many reviews at once: try again")
+
+// readBody takes little memory until the first bytes are there, and then, in one piece, what was announced. Whoever announces
+// much and sends nothing takes little from the others, too.
+func readBody(body io.Reader, announced int64, take func(int64) bool) ([]byte, error) {
 	var read bytes.Buffer
 	first := min(max(announced, 0), firstRead)
+	if !take(first) {
+		return nil, errNoRoom
+	}
 	read.Grow(int(first) + bytes.MinRead)
 	if _, err := io.CopyN(&read, body, first); err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
 	}
 	if announced > first {
+		if !take(announced - first) {
+			return nil, errNoRoom
+		}
 		read.Grow(int(min(announced, largeBody)-first) + bytes.MinRead)
 	}
 	_, err := read.ReadFrom(body)

@@ -64,13 +64,21 @@ func (c *Cluster) Mark(tb testing.TB) Mark {
 // they were answered. A watch is there once, as soon as it is open.
 func (c *Cluster) Requests(tb testing.TB, since Mark, match func(Request) bool) []Request {
 	tb.Helper()
-	file, err := os.Open(c.auditLog())
+	requests, err := c.requests(since, match)
 	if err != nil {
 		tb.Fatal(err)
 	}
+	return requests
+}
+
+func (c *Cluster) requests(since Mark, match func(Request) bool) ([]Request, error) {
+	file, err := os.Open(c.auditLog())
+	if err != nil {
+		return nil, err
+	}
 	defer func() { _ = file.Close() }()
 	if _, err := file.Seek(max(int64(since)-1, 0), io.SeekStart); err != nil {
-		tb.Fatal(err)
+		return nil, err
 	}
 
 	var requests []Request
@@ -78,16 +86,16 @@ func (c *Cluster) Requests(tb testing.TB, since Mark, match func(Request) bool) 
 	for before := since > 0; ; before = false { // a line that was being written at the mark is before it
 		line, err := lines.ReadBytes('\n')
 		if errors.Is(err, io.EOF) {
-			return requests // a last line without an end is still being written
+			return requests, nil // a last line without an end is still being written
 		} else if err != nil {
-			tb.Fatal(err)
+			return nil, err
 		}
 		if before {
 			continue
 		}
 		request, counts, err := parseAudit(line)
 		if err != nil {
-			tb.Fatalf("the audit log has a line that is none: %v: %s", err, line)
+			return nil, fmt.Errorf("the audit log has a line that is none: %w: %s", err, line)
 		}
 		if counts && match(request) {
 			requests = append(requests, request)

@@ -20,6 +20,9 @@ import (
 // Shared is one cluster for all tests of a package, started by the first that
 // asks for it. The zero value is ready.
 type Shared struct {
+	// Check is done when all tests of the package ran and passed, if not nil.
+	Check func(*Cluster) error
+
 	once    sync.Once
 	cluster *Cluster
 	err     error
@@ -48,6 +51,12 @@ func (s *Shared) Main(m *testing.M) int {
 		if err := s.cluster.tellMeasures(time.Since(started)); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			code = max(code, 1)
+		}
+		if chosen := flag.Lookup("test.run"); s.Check != nil && code == 0 && chosen.Value.String() == "" {
+			if err := s.Check(s.cluster); err != nil {
+				fmt.Fprintln(os.Stderr, err)
+				code = 1
+			}
 		}
 		if said := s.cluster.stop(s.failed.Load()); said != "" {
 			fmt.Fprintln(os.Stderr, said)

@@ -19,7 +19,7 @@ import (
 const cli = "github.com/fluxcd/flux2/v2@v2.9.5"
 
 // job is what one of the example's files for CI runs.
-type job struct{ install, check, newest, push string }
+type job struct{ install, check, plan, newest, push string }
 
 func jobs(t *testing.T) map[string]job {
 	t.Helper()
@@ -34,11 +34,13 @@ func jobs(t *testing.T) map[string]job {
 		}
 		return lines
 	}
-	var gitlab struct{ Check, Push struct{ Script []string } }
+	var gitlab struct{ Check, Plan, Push struct{ Script []string } }
 	load(t, "gitlab.yml", &gitlab)
+	require.Len(t, gitlab.Plan.Script, 2)
+	require.Equal(t, gitlab.Check.Script[0], gitlab.Plan.Script[0])
 	return map[string]job{
 		"github.yml": newJob(t, runs(github.Jobs.Check), runs(github.Jobs.Push)),
-		"gitlab.yml": newJob(t, gitlab.Check.Script, gitlab.Push.Script),
+		"gitlab.yml": newJob(t, append(gitlab.Check.Script, gitlab.Plan.Script[1]), gitlab.Push.Script),
 	}
 }
 
@@ -51,9 +53,9 @@ func load(t *testing.T, name string, into any) {
 
 func newJob(t *testing.T, check, push []string) job {
 	t.Helper()
-	require.Len(t, check, 3)
+	require.Len(t, check, 4)
 	require.Len(t, push, 2)
-	return job{install: check[0], check: strings.Join(check[1:], "\n"), newest: push[0], push: push[1]}
+	return job{install: check[0], check: strings.Join(check[1:3], "\n"), plan: check[3], newest: push[0], push: push[1]}
 }
 
 func TestJobsCheckWhatIsCommitted(t *testing.T) {
@@ -83,6 +85,36 @@ func TestJobsCheckWhatIsCommitted(t *testing.T) {
 					return
 				}
 				require.Error(t, err, "the job passes")
+				require.Contains(t, said, tc.says)
+			})
+		}
+	}
+}
+
+// TestJobsPlan runs the step for a change of the example, in a clone of its
+// repository.
+func TestJobsPlan(t *testing.T) {
+	for file, job := range jobs(t) {
+		for name, tc := range map[string]struct {
+			old, new, says string
+			refused        bool
+		}{
+			"growth":  {old: "replicas: 3", new: "replicas: 5", says: "adds     my-fleet-3 to my-fleet-4"},
+			"refused": {old: "s3://my-bucket", new: "s3://another", says: "refused  spec.storage.bucket", refused: true},
+		} {
+			t.Run(file+"/"+name, func(t *testing.T) {
+				origin := copyExample(t)
+				said, err := shell(t, origin, `git init -q -b main && git add . && git -c user.name=me -c user.email=me@example.com commit -qm base`)
+				require.NoError(t, err, said)
+				tm := &team{t: t, dir: filepath.Join(t.TempDir(), "clone")}
+				said, err = shell(t, origin, "git clone -q . "+tm.dir)
+				require.NoError(t, err, said)
+				tm.edit(fleetFile, tc.old, tc.new)
+
+				summary := filepath.Join(t.TempDir(), "summary")
+				said, err = shell(t, tm.dir,
+					"export GITHUB_BASE_REF=main CI_MERGE_REQUEST_TARGET_BRANCH_NAME=main GITHUB_STEP_SUMMARY="+summary+"\n"+job.plan)
+				require.Equal(t, tc.refused, err != nil, said)
 				require.Contains(t, said, tc.says)
 			})
 		}

@@ -47,6 +47,9 @@ type replica struct {
 // it were down.
 const without = "guards.test/without"
 
+// roles is the file of the rights that the webhook ships with.
+const roles = "../../../config/webhook/rbac.yaml"
+
 // newGuards installs what the webhook needs: namespace, ServiceAccount, the
 // generated rights, an empty Secret and the generated configuration.
 func newGuards(t testing.TB, c *cluster.Cluster) *guards {
@@ -56,7 +59,7 @@ func newGuards(t testing.TB, c *cluster.Cluster) *guards {
 	make(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}})
 	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: registration.Name}}
 	make(account)
-	manifest, err := os.ReadFile("../../../config/webhook/rbac.yaml")
+	manifest, err := os.ReadFile(roles)
 	require.NoError(t, err)
 	objects, err := cluster.Decode(manifest)
 	require.NoError(t, err)

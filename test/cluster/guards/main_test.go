@@ -12,15 +12,25 @@ import (
 
 	"github.com/fleetwright/fleetwright/test/cluster"
 	"github.com/fleetwright/fleetwright/test/cluster/definitions"
+	"github.com/fleetwright/fleetwright/webhook/registration"
 )
 
 type ctx = context.Context
 
 var (
-	shared   cluster.Shared
+	shared   = cluster.Shared{Check: rightsAreUsed}
 	installs sync.Once
 	guard    *guards
 )
+
+// rightsAreUsed holds that the webhook has no right that it needs not.
+func rightsAreUsed(c *cluster.Cluster) error {
+	text, err := os.ReadFile(roles)
+	if err != nil {
+		return err
+	}
+	return c.CheckRights(text, "system:serviceaccount:"+registration.DefaultNamespace+":"+registration.Name)
+}
 
 func TestMain(m *testing.M) { os.Exit(shared.Main(m)) }
 

@@ -34,9 +34,14 @@ const (
 )
 
 var (
-	shared   cluster.Shared
+	shared   = cluster.Shared{Check: rightsAreUsed}
 	installs sync.Once
 )
+
+// rightsAreUsed holds that the healer has no right that it needs not.
+func rightsAreUsed(c *cluster.Cluster) error {
+	return c.CheckRights(confighealer.Role, "system:serviceaccount:"+system+":"+account)
+}
 
 func TestMain(m *testing.M) {
 	// The test's own client has this scheme.

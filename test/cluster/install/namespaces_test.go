@@ -25,7 +25,7 @@ import (
 func TestInSomeNamespaces(t *testing.T) {
 	c := newCluster(t)
 	stays, goes := c.World(t), c.World(t)
-	helm(t, c, fmt.Sprintf("%s --set fleetNamespaces={%s,%s}", helmInstall, stays.Namespace, goes.Namespace))
+	helm(t, c, fmt.Sprintf("%s --take-ownership --set fleetNamespaces={%s,%s}", helmInstall, stays.Namespace, goes.Namespace))
 	awaitRunning(t, c)
 	requireWorking(t, c)
 	for _, w := range []*cluster.World{stays, goes} {
