@@ -22,7 +22,7 @@ import (
 // The reads of the webhook. Namespaces, workloads, claims and Pods are read live only: there are many, and a stale count or
 // claim would let a disk or all members go. Fleets and reservations are also watched.
 //
-// +kubebuilder:rbac:groups=celld.eric.dev,resources=persistentfleets;bucketfleets;storagereservations,verbs=get;list;watch
+// +kubebuilder:rbac:groups=celld.eric.dev,resources=persistentfleets;bucketfleets;storagereservations,verbs=list;watch
 // +kubebuilder:rbac:groups=apps,resources=statefulsets;deployments,verbs=get
 // +kubebuilder:rbac:groups="",resources=namespaces,verbs=get
 // +kubebuilder:rbac:groups="",resources=persistentvolumeclaims;pods,verbs=list

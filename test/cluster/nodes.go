@@ -21,8 +21,16 @@ import (
 // Nodes are the names of the nodes that are in a zone.
 func (w *World) Nodes(zone string) []string { return slices.Clone(w.nodes[zone]) }
 
-// AddNode adds a node to a zone and returns its name. It is not waited for.
+// AddNode adds a node to a zone and returns its name. It returns once Pods can
+// be scheduled on it: one that is not ready yet makes a Pod unschedulable.
 func (w *World) AddNode(zone string) string {
+	w.tb.Helper()
+	node := w.addNode(zone)
+	w.waitNode(node, true)
+	return node
+}
+
+func (w *World) addNode(zone string) string {
 	w.tb.Helper()
 	capacity := corev1.ResourceList{
 		corev1.ResourceCPU:              resource.MustParse("16"),

@@ -51,7 +51,7 @@ func (c *Cluster) WorldInZones(tb testing.TB, zones ...string) *World {
 	tb.Cleanup(w.end)
 
 	for _, zone := range zones {
-		w.AddNode(zone)
+		w.addNode(zone)
 	}
 	for _, zone := range zones {
 		for _, node := range w.nodes[zone] {

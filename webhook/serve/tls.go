@@ -22,9 +22,9 @@ import (
 // The Secret is shipped empty and filled in here; the rotator watches all of its namespace. Of the configuration only its
 // caBundle is written.
 //
-// +kubebuilder:rbac:groups=admissionregistration.k8s.io,resources=validatingwebhookconfigurations,verbs=get;list;watch
+// +kubebuilder:rbac:groups=admissionregistration.k8s.io,resources=validatingwebhookconfigurations,verbs=list;watch
 // +kubebuilder:rbac:groups=admissionregistration.k8s.io,resources=validatingwebhookconfigurations,resourceNames=fleetwright-webhook,verbs=update
-// +kubebuilder:rbac:groups="",namespace=fleetwright-system,resources=secrets,verbs=get;list;watch
+// +kubebuilder:rbac:groups="",namespace=fleetwright-system,resources=secrets,verbs=list;watch
 // +kubebuilder:rbac:groups="",namespace=fleetwright-system,resources=secrets,resourceNames=fleetwright-webhook-tls,verbs=update
 
 const (

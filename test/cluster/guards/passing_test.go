@@ -270,4 +270,10 @@ func TestWarnings(t *testing.T) {
 	require.NoError(t, err, said)
 	require.Contains(t, said, "Warning: spec.placement.zones: ")
 	require.Contains(t, said, "Warning: spec.replicas: 3 members are ready; those from my-fleet-2 on stop one at a time")
+
+	cache := newBucketFleet(t, f.c)
+	cache.sync()
+	said, err = cache.kubectl("", patch("bfleet/cache", `{"spec":{"runtimeImage":"registry.test/other`+digest+`"}}`)...)
+	require.NoError(t, err, said)
+	require.Contains(t, said, "Warning: spec.runtimeImage: 1 of 1 members are not ready")
 }
