@@ -118,15 +118,12 @@ func (d *Decision) wakeFor(s *Snapshot, p Policy, now time.Time) {
 	}
 	current := s.Current()
 	for i := range current {
-		switch claim := current[i].Claim; {
-		case claim == nil:
-		case claim.Terminating:
+		if claim := current[i].Claim; claim != nil && claim.Terminating {
 			settled, _ := othersSettled(current, i)
 			d.wake(settled, now)
-		case claim.Lost:
-			due, _ := lostDue(s, i, p)
-			d.wake(due, now)
 		}
+		due, _ := lostDue(s, i, p)
+		d.wake(due, now)
 	}
 }
 

@@ -182,6 +182,9 @@ func badDeletePod(s *Snapshot, a *Action, now time.Time) string {
 	if c := m.Claim; c == nil || !c.Terminating || c.Identity != ours || !current || !m.Pod.Controlled || m.Pod.Node == "" {
 		return "no claim waits for it"
 	}
+	if m.Claim.Lost { // there is no disk to lose
+		return s.others(m, "decided", func(p *Pod) bool { return p.Node != "" || p.Unschedulable != "" })
+	}
 	return s.othersReady(m, now)
 }
 

@@ -51,16 +51,18 @@ func lostDisk(s *Snapshot, p Policy, now time.Time) *Decision {
 		}
 		m := &current[i]
 		message := fmt.Sprintf("claim %s is Lost, its volume is gone; replacing %s on a fresh disk", m.Claim.Name, m.Name)
-		return provisioning(v1alpha1.ReasonReplacingMember, message).act(Action{
-			Verb: VerbReplace, Targets: []Ref{m.Pod.Ref, m.Claim.Ref}, Event: warning(EventMemberDiskLost, message),
-		})
+		a := Action{Verb: VerbReplace, Targets: []Ref{m.Pod.Ref, m.Claim.Ref}, Event: warning(EventMemberDiskLost, message)}
+		if m.Claim.Terminating { // it goes with the Pod
+			a.Verb, a.Targets = VerbDeletePod, a.Targets[:1]
+		}
+		return provisioning(v1alpha1.ReasonReplacingMember, message).act(a)
 	}
 	return nil
 }
 
 // lostDue returns when a member is replaced because its claim is Lost, zero for at once; false when it is not, or something
 // else has to come first. With its volume there is nothing left to wait for, but a fresh disk is only placed when every other
-// member has its place.
+// member has its place, those included that are to come back on their disks: it could take the zone of one.
 //
 // Kubernetes says Lost of a claim whose PersistentVolume is missing or belongs to another claim. A member that is Ready has
 // its disk all the same, so it is replaced as one whose claim was deleted. And when claims of several members are Lost, their
@@ -69,8 +71,8 @@ func lostDisk(s *Snapshot, p Policy, now time.Time) *Decision {
 func lostDue(s *Snapshot, at int, p Policy) (time.Time, bool) {
 	current := s.Current()
 	m := &current[at]
-	if m.Claim == nil || !m.Claim.Lost || m.Claim.Terminating || m.Claim.Identity != s.Fleet.Identity ||
-		!m.replaceable() || undecided(current, at) != nil {
+	if m.Claim == nil || !m.Claim.Lost || m.Claim.Terminating && m.Pod != nil && m.Pod.Node == "" || m.Claim.Identity != s.Fleet.Identity ||
+		!m.replaceable() || undecided(current, at) != nil || elsewhere(s, m) != "" {
 		return time.Time{}, false
 	}
 	several := slices.ContainsFunc(current, func(o Member) bool { return o.Ordinal != at && o.Claim != nil && o.Claim.Lost })
@@ -78,8 +80,7 @@ func lostDue(s *Snapshot, at int, p Policy) (time.Time, bool) {
 	case m.Pod.Ready && several:
 		return time.Time{}, false
 	case m.Pod.Ready:
-		settled, ok := othersSettled(current, at)
-		return settled, ok && elsewhere(s, m) == ""
+		return othersSettled(current, at)
 	case several:
 		return m.Pod.Transition.Add(p.ReplacementDelay), true
 	default:

@@ -180,6 +180,26 @@ func TestLostDisk(t *testing.T) {
 			change: []change{lost(1), down(0, time.Hour)}, want: "replacement: Replace my-fleet-0 data-my-fleet-0; Provisioning/ReplacingMember; MemberReplaced!; due 50m0s ago",
 		},
 		"Ready, and another unschedulable": {change: []change{lost(1), unscheduled(2, 0)}, want: isDown + "; next in 10m0s"},
+		"others are to come back on their disks": {
+			change: []change{lost(0), unscheduled(0, 0), replicas(1), target(3), kept(1, 2)}, want: "growth: Scale my-fleet to 3; Provisioning/Provisioning; Scaled",
+		},
+		"others cannot come back on their disks yet": {
+			change: []change{lost(0), unscheduled(0, 0), replicas(1), target(3), kept(1, 2), func(s *Snapshot) {
+				s.Prerequisites = []Prerequisite{{Kind: "Service", Name: "my-fleet"}}
+			}},
+			want: "growth: Provisioning/PrerequisitesMissing; next in 30s",
+		},
+		"deleted as well, and another is down": {
+			change: []change{lost(1), claimGoing(1), down(1, 0), down(2, 0)},
+			want:   "lost-disk: DeletePod my-fleet-1; Provisioning/ReplacingMember; MemberDiskLost!",
+		},
+		"deleted as well, on no node: the claim goes by itself": {
+			change: []change{lost(1), claimGoing(1), unscheduled(1, 0)}, want: "report: Provisioning/WaitingForPlacement; next in 10m0s",
+		},
+		"two deleted as well, and down": {
+			change: []change{lost(1), claimGoing(1), lost(2), claimGoing(2), down(1, fullDelay), down(2, 0)},
+			want:   "lost-disk: DeletePod my-fleet-1; Provisioning/ReplacingMember; MemberDiskLost!; next in 10m0s",
+		},
 		"all Ready": {
 			change: []change{lost(0), lost(1), lost(2)}, want: "report: Ready/Provisioned",
 			message: "3 of 3 members are ready; but 3 claims are Lost: restore their volumes before these members restart",

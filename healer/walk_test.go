@@ -5,6 +5,7 @@ package healer
 import (
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"testing"
 	"time"
 
@@ -14,26 +15,40 @@ import (
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
 )
 
-// Seeded walks through faults of all kinds at once. No rule is broken on the way, whatever comes together, and once the
-// faults stop every fleet comes to rest with all its members. The trace of a seed that fails is printed.
+// Seeded walks through faults of all kinds at once. No rule is broken on the way, whatever comes together. Once the faults stop
+// every fleet comes to rest with all its members, and its deletion leaves nothing. The trace of a seed that fails is printed.
 func TestWalks(t *testing.T) {
-	for seed := range uint64(12) {
-		t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			w := newWorld(t)
-			for _, zone := range []string{"a", "b", "c"} {
-				w.nodes = append(w.nodes, &node{name: "spare-" + zone, zone: "us-east-1" + zone})
-			}
-			w.started("kind: PersistentFleet")
-			k := &walk{world: w, rand: rand.New(rand.NewPCG(seed, 1))}
-			for range 30 {
-				k.step()
+	for kind, seeds := range map[string]uint64{"kind: PersistentFleet": 16, "kind: BucketFleet\nspec: {workload: Ordered}": 4} {
+		for seed := range seeds {
+			t.Run(fmt.Sprintf("%s %d", strings.Fields(kind)[1], seed), func(t *testing.T) {
+				w := newWorld(t)
+				for _, zone := range []string{"a", "b", "c"} {
+					w.nodes = append(w.nodes, &node{name: "spare-" + zone, zone: "us-east-1" + zone})
+				}
+				w.started(kind)
+				k := &walk{world: w, rand: rand.New(rand.NewPCG(seed, 1))}
+				for range 30 {
+					k.step()
+					require.Empty(t, w.faults.violations, w.trace.String())
+				}
+				k.end()
+				k.mendSpread()
 				require.Empty(t, w.faults.violations, w.trace.String())
-			}
-			k.end()
-			require.Empty(t, w.faults.violations, w.trace.String())
-			require.Equal(t, v1alpha1.PhaseReady, w.fleet().State().Phase, w.trace.String())
-			require.Len(t, w.pods(), int(*w.fleet().Shared().Replicas), w.trace.String())
-		})
+				require.Equal(t, v1alpha1.PhaseReady, w.fleet().State().Phase, w.trace.String())
+				require.Len(t, w.pods(), int(*w.fleet().Shared().Replicas), w.trace.String())
+
+				k.note("the fleet is deleted")
+				w.remove(w.fleet(), nil, false)
+				w.settle(time.Hour)
+				require.Empty(t, w.faults.violations, w.trace.String())
+				require.Nil(t, w.fleet(), w.trace.String())
+				require.Nil(t, w.set(), w.trace.String())
+				require.Empty(t, w.pods(), w.trace.String())
+				claims := &corev1.PersistentVolumeClaimList{}
+				require.NoError(t, w.api.List(t.Context(), claims))
+				require.Empty(t, claims.Items, w.trace.String())
+			})
+		}
 	}
 }
 
@@ -49,7 +64,24 @@ func (k *walk) note(format string, args ...any) { k.printf("## "+format, args...
 // step lets one thing happen, and then some time pass.
 func (k *walk) step() {
 	member := fmt.Sprintf("my-fleet-%d", k.rand.IntN(4))
-	switch k.rand.IntN(18) {
+	switch k.rand.IntN(22) {
+	case 18:
+		zone := k.pick("a", "b", "c")
+		k.note("zone %s dies", zone)
+		k.kill("node-"+zone, "kill-node")
+		k.kill("spare-"+zone, "kill-node")
+	case 19:
+		k.note("all nodes are back")
+		k.nodesBack()
+	case 20:
+		value := k.pick("true", "false", "false")
+		k.note("stopped: %s", value)
+		k.applyFleet("spec: {maintenance: {stopped: " + value + "}}")
+	case 21:
+		if set := k.set(); set != nil && set.DeletionTimestamp == nil {
+			k.note("the StatefulSet is deleted, and applied again later")
+			k.remove(set, nil, true)
+		}
 	case 0:
 		name := k.pick("node-a", "node-b", "node-c", "spare-a")
 		k.note("%s dies", name)
@@ -97,8 +129,9 @@ func (k *walk) step() {
 		k.note("%s after %d", fault, after)
 		k.interrupt(fault, after)
 	default:
-		k.halted["scheduler"] = !k.halted["scheduler"]
-		k.note("the scheduler is down: %v", k.halted["scheduler"])
+		model := k.pick("scheduler", "scheduler", "statefulset")
+		k.halted[model] = !k.halted[model]
+		k.note("the %s is down: %v", model, k.halted[model])
 	}
 	limit := []time.Duration{0, time.Second, time.Minute, 6 * time.Minute, 11 * time.Minute}[k.rand.IntN(5)]
 	if k.frozen != nil {
@@ -125,17 +158,40 @@ func (k *walk) deleteClaim(member string) {
 	k.remove(claim, nil, false)
 }
 
+// mendSpread does what docs/operations.md tells a person to do about disks that were placed while zones were away, and keep each
+// other from being scheduled by the spread: one gives its disk up.
+func (k *walk) mendSpread() {
+	for range 3 {
+		if k.fleet().State().Phase != v1alpha1.PhaseBlocked {
+			return
+		}
+		for _, m := range k.fleet().State().Members {
+			if m.State == v1alpha1.MemberUnschedulable {
+				k.note("the disk of %s is given up", m.Name)
+				k.deleteClaim(m.Name)
+				k.deletePod(m.Name)
+				break
+			}
+		}
+		k.settle(time.Hour)
+	}
+}
+
+func (k *walk) nodesBack() {
+	for _, n := range k.nodes {
+		k.kill(n.name, "revive-node")
+	}
+}
+
 // end stops all faults.
 func (k *walk) end() {
 	k.note("all faults stop")
 	clear(k.broken)
 	clear(k.halted)
-	for _, n := range k.nodes {
-		k.kill(n.name, "revive-node")
-	}
+	k.nodesBack()
 	k.frozen = nil
 	k.restart()
-	k.applyFleet("spec: {maintenance: {paused: false}}")
+	k.applyFleet("spec: {maintenance: {paused: false, stopped: false}}")
 	k.sync("")
 	k.settle(6 * time.Hour)
 }
