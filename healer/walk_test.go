@@ -3,6 +3,7 @@
 package healer
 
 import (
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -15,10 +16,12 @@ import (
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
 )
 
+var walks = flag.Uint64("walks", 60, "how many seeds TestWalks tries")
+
 // Seeded walks through faults of all kinds at once. No rule is broken on the way, whatever comes together. Once the faults stop
 // every fleet comes to rest with all its members, and its deletion leaves nothing. The trace of a seed that fails is printed.
 func TestWalks(t *testing.T) {
-	for kind, seeds := range map[string]uint64{"kind: PersistentFleet": 16, "kind: BucketFleet\nspec: {workload: Ordered}": 4} {
+	for kind, seeds := range map[string]uint64{"kind: PersistentFleet": *walks, "kind: BucketFleet\nspec: {workload: Ordered}": *walks / 5} {
 		for seed := range seeds {
 			t.Run(fmt.Sprintf("%s %d", strings.Fields(kind)[1], seed), func(t *testing.T) {
 				w := newWorld(t)
