@@ -92,10 +92,14 @@ func (o *observer) sibling(ctx context.Context, f v1alpha1.Fleet, s *Snapshot, _
 		other = v1alpha1.KindPersistentFleet
 	}
 	sibling, err := getFleet(ctx, o.byName, Request{Kind: other, NamespacedName: client.ObjectKeyFromObject(f)})
-	if err == nil && sibling != nil && render.Identity(sibling) == s.Fleet.Identity {
+	if err != nil || sibling == nil || render.Identity(sibling) != s.Fleet.Identity {
+		return err
+	}
+	// One that goes as well does not keep what it shares: of two, the PersistentFleet takes it along.
+	if values := fleetValues(sibling); !values.Deleting || values.Finalizer && !s.Fleet.Persistent {
 		s.Sibling = fmt.Sprintf("%s %s/%s", other, f.GetNamespace(), f.GetName())
 	}
-	return err
+	return nil
 }
 
 func (o *observer) workload(ctx context.Context, f v1alpha1.Fleet, s *Snapshot, _ time.Time) error {

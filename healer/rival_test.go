@@ -4,6 +4,7 @@ package healer
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -63,6 +64,24 @@ func TestFleetOfTheSameIdentity(t *testing.T) {
 	require.NoError(t, err)
 	require.False(t, w.get(first, first.Name), w.trace.String())
 	require.Equal(t, set, w.set())
+
+	// When both go, one of them takes along what they share.
+	first.ResourceVersion, first.DeletionTimestamp = "", nil
+	first.Finalizers = []string{v1alpha1.FinalizerFleetCleanup}
+	w.add(first)
+	require.NoError(t, w.api.Delete(t.Context(), first))
+	require.True(t, w.get(second, second.Name))
+	require.NoError(t, w.api.Delete(t.Context(), second))
+	_, err = w.healer.Reconcile(w.ctx, Request{Kind: v1alpha1.KindBucketFleet, NamespacedName: simRequest})
+	require.NoError(t, err)
+	require.False(t, w.get(first, first.Name))
+	require.Equal(t, set, w.set())
+	w.settle(time.Hour)
+	require.False(t, w.get(second, second.Name), w.trace.String())
+	require.Nil(t, w.set())
+	second.ResourceVersion, second.DeletionTimestamp, second.Status = "", nil, v1alpha1.FleetStatus{}
+	w.add(second)
+	w.sync("")
 
 	// A fleet that was renamed has the identity of one that is gone, and the bucket with it.
 	look()

@@ -51,6 +51,7 @@ func (d *differ) compareMaps(path string, a, b *tree.Node) {
 
 func (d *differ) compareLists(path string, a, b *tree.Node) {
 	left, right := byName(a), byName(b)
+	before := len(d.paths)
 	if left == nil || right == nil {
 		for i := range max(len(a.Items), len(b.Items)) {
 			d.compare(path+"["+strconv.Itoa(i)+"]", at(a, i), at(b, i))
@@ -66,7 +67,7 @@ func (d *differ) compareLists(path string, a, b *tree.Node) {
 			d.paths = append(d.paths, path+"["+name+"]")
 		}
 	}
-	if len(d.paths) == 0 && !slices.EqualFunc(a.Items, b.Items, sameName) {
+	if len(d.paths) == before && !slices.EqualFunc(a.Items, b.Items, sameName) {
 		d.paths = append(d.paths, path) // the same items in another order
 	}
 }

@@ -25,7 +25,7 @@ func (a *app) planCommand() *cobra.Command {
 		Short: "Tell what a change of fleets does to members that run",
 		Long: `Plan compares two states of fleets, each a PATH as of render, and prints what applying the second one after
 the first does to members: restarts, members that are added or removed, disks that go, and what a cluster
-refuses. It reads no cluster, so it does not know which of it waits for what.
+refuses. It reads no cluster, so it does not see members that are down, and not which of it waits for what.
 
 Exit codes: 0 nothing is refused, 1 something is, or the input is wrong.`,
 		Example: `  # What a pull request does

@@ -88,16 +88,25 @@ func Of(before, after []v1alpha1.Fleet, opts render.Options) ([]Fleet, error) {
 // started tells of a fleet that is new. A bucket stays with the fleet that it was reserved for, also when that one goes.
 func (f *Fleet) started(fleet v1alpha1.Fleet, before []v1alpha1.Fleet) {
 	for _, old := range before {
-		same := render.ReservationName(old.Store().BucketURL()) == render.ReservationName(fleet.Store().BucketURL())
-		if same && render.Identity(old) != render.Identity(fleet) {
-			f.add(Refused, "spec.storage.bucket: the bucket belongs to %s %s/%s, and does so when that one is gone: "+
-				"use another bucket or prefix, or set spec.identity to %s to take its data over", old.Kind(), old.GetNamespace(), old.GetName(), render.Identity(old))
+		was := fmt.Sprintf("%s %s/%s", old.Kind(), old.GetNamespace(), old.GetName())
+		sameBucket := render.ReservationName(old.Store().BucketURL()) == render.ReservationName(fleet.Store().BucketURL())
+		near := old.GetNamespace() == fleet.GetNamespace()
+		switch {
+		case sameBucket && render.Identity(old) != render.Identity(fleet):
+			f.add(Refused, "spec.storage.bucket: the bucket belongs to %s, and does so when that one is gone: use another bucket or prefix; "+
+				"or delete that one first, in a change of its own, and set spec.identity to %s to take its data over", was, render.Identity(old))
+		case near && old.GetName() == fleet.GetName():
+			f.add(Refused, "metadata.name: %s has the same name, and so the same Services: delete that one first, in a change of its own", was)
+		case render.Identity(old) == render.Identity(fleet):
+			f.add(Refused, "spec.identity: %s has the same identity, and so the same bucket and disks: delete that one first, in a change of its own", was)
 		}
 	}
-	switch {
+	switch m := fleet.Shared().Maintenance; {
 	case f.Refused():
-	case fleet.Shared().Maintenance.Stopped:
-		f.add("creates", "no member runs while maintenance.stopped is true")
+	case m.Paused:
+		f.add("creates", "no more than the first member until the fleet is resumed")
+	case m.Stopped:
+		f.add("creates", "no member that stays while maintenance.stopped is true")
 	case persistent(fleet):
 		f.add("creates", "%s, on fresh disks, or on those that are there with the fleet's identity %s", members(replicas(fleet)), render.Identity(fleet))
 	default:
@@ -134,11 +143,11 @@ func (f *Fleet) changed(before, after v1alpha1.Fleet, opts render.Options) error
 		return err
 	}
 	f.fields(old, now)
+	f.others(old, now)
 	f.maintenance(before, after)
 	f.restarts(before, after, old, now)
 	f.zones(before, after)
 	f.count(before, after)
-	f.others(old, now)
 	return nil
 }
 
@@ -149,16 +158,24 @@ func (f *Fleet) maintenance(before, after v1alpha1.Fleet) {
 	case is.Paused && !was.Paused:
 		f.add("pauses", "what follows is staged: nobody restarts, and no member is added, removed or replaced, until the fleet is resumed")
 	case is.Paused:
-		f.add("paused", "what follows is staged until the fleet is resumed")
+		f.add("paused", "what changes is staged until the fleet is resumed")
+	case was.Paused && is.Stopped:
+		f.add("resumes", "what was staged while the fleet was paused begins")
 	case was.Paused:
 		f.add("resumes", "what was staged while the fleet was paused begins, and members that are down for longer than the replacement delay are replaced")
 	}
 	switch {
-	case is.Stopped && !was.Stopped:
+	case stopped(after) && !stopped(before):
 		f.add("stops", "all members in one step%s", disksKept(after))
-	case was.Stopped && !is.Stopped:
-		f.add("starts", "all members in one step%s", onTheirDisks(after))
+	case stopped(before) && !is.Stopped:
+		f.add("starts", "%s: those with a disk of before in one step, on it, the others after them", members(replicas(after)))
 	}
+}
+
+// stopped reports whether no member runs: a pause comes first.
+func stopped(f v1alpha1.Fleet) bool {
+	m := f.Shared().Maintenance
+	return m.Stopped && !m.Paused
 }
 
 // fields names what is different in the spec.
@@ -179,35 +196,56 @@ func (f *Fleet) restarts(before, after v1alpha1.Fleet, old, now map[tree.ID]*tre
 	for id, object := range now {
 		switch {
 		case !workload(id) || old[id] == nil || !slices.ContainsFunc(render.Differences(old[id], object), template):
-		case after.Shared().Maintenance.Stopped || before.Shared().Maintenance.Stopped:
+		case stopped(after) || stopped(before):
 			f.add("updates", "the template that members start with")
-		case min(replicas(before), replicas(after)) == 1:
+		case replicas(before) == 1:
 			f.add("restarts", "the one member")
 		case ordered(after):
-			f.add("restarts", "%s, one at a time, the highest first, each when all others are ready", members(min(replicas(before), replicas(after))))
+			f.add("restarts", "%s, one at a time, the highest first, each when the one before is ready", members(replicas(before)))
 		default:
-			f.add("restarts", "%s, one at a time", members(min(replicas(before), replicas(after))))
+			f.add("restarts", "%s, one at a time", members(replicas(before)))
 		}
 	}
 }
 
 func workload(id tree.ID) bool { return id.Kind == "StatefulSet" || id.Kind == "Deployment" }
 
-// zones tells of zones that members have to leave.
+// zones tells of members that have to go elsewhere.
 func (f *Fleet) zones(before, after v1alpha1.Fleet) {
+	was, is := before.Shared().Placement, after.Shared().Placement
 	var gone []string
-	for _, zone := range before.Shared().Placement.Zones {
-		if !slices.Contains(after.Shared().Placement.Zones, zone) {
+	for _, zone := range was.Zones {
+		if !slices.Contains(is.Zones, zone) {
 			gone = append(gone, zone)
 		}
 	}
 	switch {
-	case len(gone) == 0:
-	case persistent(after):
+	case stopped(before) || stopped(after):
+	case persistent(after) && len(gone) > 0:
 		f.add("moves", "members with a disk in %s: they find no node, and each gets a fresh disk elsewhere after the replacement delay, once all others are settled", strings.Join(gone, ", "))
-	default:
+	case persistent(after) && strict(is) && !strict(was):
+		f.add("moves", "members whose disks are in one zone, if there are too many: those find no node, and each gets a fresh disk elsewhere after the replacement delay, once all others are settled")
+	case persistent(after):
+	case ordered(after) && strict(is):
+		if n := rezoned(was.Zones, is.Zones, min(replicas(before), replicas(after))); n > 0 {
+			f.add("moves", "%s, to another zone", members(n))
+		}
+	case len(gone) > 0:
 		f.add("moves", "members in %s, to the other zones", strings.Join(gone, ", "))
 	}
+}
+
+func strict(p v1alpha1.Placement) bool { return p.Mode != v1alpha1.PlacementRelaxed }
+
+// rezoned counts the ordinals that a gate sends to another zone than before.
+func rezoned(was, is []string, replicas int) int {
+	n := 0
+	for i := range replicas {
+		if was[i%len(was)] != is[i%len(is)] {
+			n++
+		}
+	}
+	return n
 }
 
 // count tells of members that come and go.
@@ -215,14 +253,17 @@ func (f *Fleet) count(before, after v1alpha1.Fleet) {
 	was, is := replicas(before), replicas(after)
 	name := after.GetName()
 	switch {
-	case after.Shared().Maintenance.Stopped:
+	case stopped(after) || stopped(before):
 	case is > was && !ordered(after):
 		f.add("adds", "%s", members(is-was))
 	case is > was:
 		text := span(name, was, is-1)
 		if persistent(after) {
-			disks := ", each on its disk of before if there is one, else on a fresh one,"
-			text += strings.Replace(disks, "each ", map[bool]string{true: "", false: "each "}[is-was == 1], 1) + " once the scheduler has found a place for all others"
+			each := ""
+			if is-was > 1 {
+				each = "each "
+			}
+			text += ", " + each + "on its disk of before if there is one, else on a fresh one, once the scheduler has answered for all others"
 		}
 		f.add("adds", "%s", text)
 	case is < was && !ordered(after):
@@ -328,13 +369,6 @@ func span(fleet string, from, to int) string {
 func disksKept(f v1alpha1.Fleet) string {
 	if persistent(f) {
 		return "; their disks are kept"
-	}
-	return ""
-}
-
-func onTheirDisks(f v1alpha1.Fleet) string {
-	if persistent(f) {
-		return ", each on its disk"
 	}
 	return ""
 }

@@ -23,13 +23,16 @@ type job struct{ install, check, plan, newest, push string }
 
 func jobs(t *testing.T) map[string]job {
 	t.Helper()
-	type steps struct{ Steps []struct{ Run string } }
+	type steps struct{ Steps []struct{ Run, Shell string } }
 	var github struct{ Jobs struct{ Check, Push steps } }
 	load(t, "github.yml", &github)
 	runs := func(s steps) (lines []string) {
 		for _, step := range s.Steps {
 			if step.Run != "" {
 				lines = append(lines, step.Run)
+			}
+			if strings.Contains(step.Run, "fleetwright") && strings.Contains(step.Run, " | ") {
+				require.Equal(t, "bash", step.Shell, "without it GitHub looks at the last command of a pipe only")
 			}
 		}
 		return lines
@@ -97,23 +100,31 @@ func TestJobsPlan(t *testing.T) {
 	for file, job := range jobs(t) {
 		for name, tc := range map[string]struct {
 			old, new, says string
-			refused        bool
+			refused, first bool
 		}{
+			"first":   {old: "replicas: 3", new: "replicas: 3", says: "creates  3 members", first: true},
 			"growth":  {old: "replicas: 3", new: "replicas: 5", says: "adds     my-fleet-3 to my-fleet-4"},
 			"refused": {old: "s3://my-bucket", new: "s3://another", says: "refused  spec.storage.bucket", refused: true},
 		} {
 			t.Run(file+"/"+name, func(t *testing.T) {
 				origin := copyExample(t)
+				if tc.first {
+					require.NoError(t, os.RemoveAll(filepath.Join(origin, "fleets")))
+				}
 				said, err := shell(t, origin, `git init -q -b main && git add . && git -c user.name=me -c user.email=me@example.com commit -qm base`)
 				require.NoError(t, err, said)
 				tm := &team{t: t, dir: filepath.Join(t.TempDir(), "clone")}
 				said, err = shell(t, origin, "git clone -q . "+tm.dir)
 				require.NoError(t, err, said)
+				if tc.first {
+					said, err = shell(t, tm.dir, "cp -r "+filepath.Join(copyExample(t), "fleets")+" .")
+					require.NoError(t, err, said)
+				}
 				tm.edit(fleetFile, tc.old, tc.new)
 
 				summary := filepath.Join(t.TempDir(), "summary")
 				said, err = shell(t, tm.dir,
-					"export GITHUB_BASE_REF=main CI_MERGE_REQUEST_TARGET_BRANCH_NAME=main GITHUB_STEP_SUMMARY="+summary+"\n"+job.plan)
+					"export GITHUB_BASE_REF=main CI_MERGE_REQUEST_DIFF_BASE_SHA=$(git rev-parse HEAD) GITHUB_STEP_SUMMARY="+summary+"\n"+job.plan)
 				require.Equal(t, tc.refused, err != nil, said)
 				require.Contains(t, said, tc.says)
 			})
