@@ -4,7 +4,6 @@ package healer
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
@@ -71,11 +70,13 @@ func lostDisk(s *Snapshot, p Policy, now time.Time) *Decision {
 func lostDue(s *Snapshot, at int, p Policy) (time.Time, bool) {
 	current := s.Current()
 	m := &current[at]
-	if m.Claim == nil || !m.Claim.Lost || m.Claim.Terminating && m.Pod != nil && m.Pod.Node == "" || m.Claim.Identity != s.Fleet.Identity ||
-		!m.replaceable() || undecided(current, at) != nil || elsewhere(s, m) != "" {
+	if m.Claim == nil || !m.Claim.Lost || m.Claim.Identity != s.Fleet.Identity || !m.replaceable() {
 		return time.Time{}, false
 	}
-	several := slices.ContainsFunc(current, func(o Member) bool { return o.Ordinal != at && o.Claim != nil && o.Claim.Lost })
+	if goes := m.Claim.Terminating && m.Pod.Node == ""; goes || undecided(current, at) != nil || elsewhere(s, m) != "" {
+		return time.Time{}, false // a claim that is deleted goes by itself when nothing runs on it
+	}
+	several := lostClaims(current) > 1
 	switch {
 	case m.Pod.Ready && several:
 		return time.Time{}, false
@@ -86,6 +87,17 @@ func lostDue(s *Snapshot, at int, p Policy) (time.Time, bool) {
 	default:
 		return time.Time{}, true
 	}
+}
+
+// lostClaims counts the members whose claims are Lost.
+func lostClaims(members []Member) int {
+	n := 0
+	for i := range members {
+		if c := members[i].Claim; c != nil && c.Lost {
+			n++
+		}
+	}
+	return n
 }
 
 // replacement gives a fresh disk to the one member that cannot come back on its own.

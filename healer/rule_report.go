@@ -34,13 +34,7 @@ func report(s *Snapshot, p Policy, now time.Time) *Decision {
 // endingDisk warns of a claim that is being deleted, or is Lost, under a member that is Ready.
 func endingDisk(s *Snapshot) string {
 	current := s.Current()
-	lost := 0
-	for i := range current {
-		if c := current[i].Claim; c != nil && c.Lost {
-			lost++
-		}
-	}
-	if lost > 1 {
+	if lost := lostClaims(current); lost > 1 {
 		return fmt.Sprintf("; but %d claims are Lost: restore their volumes before these members restart", lost)
 	}
 	for i := range current {

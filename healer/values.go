@@ -31,7 +31,7 @@ func fleetValues(f v1alpha1.Fleet) Fleet {
 		Deleting:  !f.GetDeletionTimestamp().IsZero(),
 		Finalizer: slices.Contains(f.GetFinalizers(), v1alpha1.FinalizerFleetCleanup),
 	}
-	if b, ok := f.(*v1alpha1.BucketFleet); ok && b.Spec.Workload != v1alpha1.WorkloadOrdered {
+	if !f.Ordered() {
 		values.WorkloadKind = kindDeployment
 	}
 	if errs := f.Validate(); len(errs) > 0 {

@@ -15,8 +15,7 @@ func (p *plan) strict() bool { return p.spec.Placement.Mode == v1alpha1.Placemen
 
 // zoneGated says whether the healer, not the spread, gives each ordinal its zone.
 func (p *plan) zoneGated() bool {
-	b, ok := p.fleet.(*v1alpha1.BucketFleet)
-	return ok && b.Spec.Workload == v1alpha1.WorkloadOrdered
+	return p.fleet.Kind() == v1alpha1.KindBucketFleet && p.fleet.Ordered()
 }
 
 // affinity keeps members in the fleet's zones and off each other's hosts.

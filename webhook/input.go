@@ -200,7 +200,7 @@ func FleetOf(f v1alpha1.Fleet) Fleet {
 	if n := f.Shared().Replicas; n != nil {
 		out.Replicas = *n
 	}
-	if b, ok := f.(*v1alpha1.BucketFleet); ok && b.Spec.Workload != v1alpha1.WorkloadOrdered {
+	if !f.Ordered() {
 		out.Workload = Deployments
 	}
 	return out

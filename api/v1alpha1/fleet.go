@@ -22,6 +22,8 @@ type Fleet interface {
 
 	// Kind is KindPersistentFleet or KindBucketFleet, whatever the object's TypeMeta says.
 	Kind() string
+	// Ordered reports whether members have ordinals, those of a StatefulSet. Only a BucketFleet may have none.
+	Ordered() bool
 	// Shared returns the part of the spec that both profiles have. It is never nil and belongs to the fleet.
 	Shared() *FleetSpec
 	// Store returns the bucket of the fleet. It is never nil and belongs to the fleet.
@@ -46,6 +48,9 @@ var (
 // Kind returns KindPersistentFleet.
 func (f *PersistentFleet) Kind() string { return KindPersistentFleet }
 
+// Ordered returns true.
+func (*PersistentFleet) Ordered() bool { return true }
+
 // Shared returns the part of the spec that both profiles have.
 func (f *PersistentFleet) Shared() *FleetSpec { return &f.Spec.FleetSpec }
 
@@ -60,6 +65,9 @@ func (f *PersistentFleet) State() *FleetStatus { return &f.Status }
 
 // Kind returns KindBucketFleet.
 func (f *BucketFleet) Kind() string { return KindBucketFleet }
+
+// Ordered reports whether the workload is Ordered; the default is a Deployment.
+func (f *BucketFleet) Ordered() bool { return f.Spec.Workload == WorkloadOrdered }
 
 // Shared returns the part of the spec that both profiles have.
 func (f *BucketFleet) Shared() *FleetSpec { return &f.Spec.FleetSpec }

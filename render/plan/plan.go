@@ -88,14 +88,13 @@ func Of(before, after []v1alpha1.Fleet, opts render.Options) ([]Fleet, error) {
 // started tells of a fleet that is new. A bucket stays with the fleet that it was reserved for, also when that one goes.
 func (f *Fleet) started(fleet v1alpha1.Fleet, before []v1alpha1.Fleet) {
 	for _, old := range before {
-		was := fmt.Sprintf("%s %s/%s", old.Kind(), old.GetNamespace(), old.GetName())
+		was := &Fleet{Kind: old.Kind(), Namespace: old.GetNamespace(), Name: old.GetName()}
 		sameBucket := render.ReservationName(old.Store().BucketURL()) == render.ReservationName(fleet.Store().BucketURL())
-		near := old.GetNamespace() == fleet.GetNamespace()
 		switch {
 		case sameBucket && render.Identity(old) != render.Identity(fleet):
 			f.add(Refused, "spec.storage.bucket: the bucket belongs to %s, and does so when that one is gone: use another bucket or prefix; "+
 				"or delete that one first, in a change of its own, and set spec.identity to %s to take its data over", was, render.Identity(old))
-		case near && old.GetName() == fleet.GetName():
+		case was.Namespace == f.Namespace && was.Name == f.Name:
 			f.add(Refused, "metadata.name: %s has the same name, and so the same Services: delete that one first, in a change of its own", was)
 		case render.Identity(old) == render.Identity(fleet):
 			f.add(Refused, "spec.identity: %s has the same identity, and so the same bucket and disks: delete that one first, in a change of its own", was)
@@ -200,7 +199,7 @@ func (f *Fleet) restarts(before, after v1alpha1.Fleet, old, now map[tree.ID]*tre
 			f.add("updates", "the template that members start with")
 		case replicas(before) == 1:
 			f.add("restarts", "the one member")
-		case ordered(after):
+		case after.Ordered():
 			f.add("restarts", "%s, one at a time, the highest first, each when the one before is ready", members(replicas(before)))
 		default:
 			f.add("restarts", "%s, one at a time", members(replicas(before)))
@@ -226,7 +225,7 @@ func (f *Fleet) zones(before, after v1alpha1.Fleet) {
 	case persistent(after) && strict(is) && !strict(was):
 		f.add("moves", "members whose disks are in one zone, if there are too many: those find no node, and each gets a fresh disk elsewhere after the replacement delay, once all others are settled")
 	case persistent(after):
-	case ordered(after) && strict(is):
+	case after.Ordered() && strict(is):
 		if n := rezoned(was.Zones, is.Zones, min(replicas(before), replicas(after))); n > 0 {
 			f.add("moves", "%s, to another zone", members(n))
 		}
@@ -254,7 +253,7 @@ func (f *Fleet) count(before, after v1alpha1.Fleet) {
 	name := after.GetName()
 	switch {
 	case stopped(after) || stopped(before):
-	case is > was && !ordered(after):
+	case is > was && !after.Ordered():
 		f.add("adds", "%s", members(is-was))
 	case is > was:
 		text := span(name, was, is-1)
@@ -266,7 +265,7 @@ func (f *Fleet) count(before, after v1alpha1.Fleet) {
 			text += ", " + each + "on its disk of before if there is one, else on a fresh one, once the scheduler has answered for all others"
 		}
 		f.add("adds", "%s", text)
-	case is < was && !ordered(after):
+	case is < was && !after.Ordered():
 		f.add("removes", "%s, one at a time, each when all are ready", members(was-is))
 	case is < was:
 		text := span(name, was-1, is) + ", one at a time, each when all are ready"
@@ -337,12 +336,6 @@ func sorted(a, b map[tree.ID]*tree.Node) []tree.ID {
 }
 
 func persistent(f v1alpha1.Fleet) bool { return f.Kind() == v1alpha1.KindPersistentFleet }
-
-// ordered reports whether members have ordinals.
-func ordered(f v1alpha1.Fleet) bool {
-	b, ok := f.(*v1alpha1.BucketFleet)
-	return !ok || b.Spec.Workload == v1alpha1.WorkloadOrdered
-}
 
 func replicas(f v1alpha1.Fleet) int {
 	if n := f.Shared().Replicas; n != nil {

@@ -56,11 +56,11 @@ func (r *run) clean(t *testing.T) {
 	if _, err := os.Stat(r.dir); errors.Is(err, fs.ErrNotExist) {
 		return
 	}
-	for r.readPids(t); len(r.alive()) > 0; time.Sleep(10 * time.Millisecond) {
-		for _, pid := range r.alive() {
-			_ = syscall.Kill(pid, syscall.SIGKILL) // it may have ended meanwhile
-		}
+	r.readPids(t)
+	for _, pid := range r.alive() {
+		_ = syscall.Kill(pid, syscall.SIGKILL) // it may have ended meanwhile
 	}
+	require.Eventually(t, func() bool { return len(r.alive()) == 0 }, cluster.Patience, 10*time.Millisecond) // the test's context is over
 	require.NoError(t, os.RemoveAll(r.dir))
 }
 
