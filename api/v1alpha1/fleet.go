@@ -45,6 +45,21 @@ var (
 	_ Fleet = &BucketFleet{}
 )
 
+// FleetKinds returns the kinds of fleets.
+func FleetKinds() []string { return []string{KindPersistentFleet, KindBucketFleet} }
+
+// NewFleet returns an empty fleet of a kind, nil for a kind that is none of FleetKinds.
+func NewFleet(kind string) Fleet {
+	switch kind {
+	case KindPersistentFleet:
+		return &PersistentFleet{}
+	case KindBucketFleet:
+		return &BucketFleet{}
+	default:
+		return nil
+	}
+}
+
 // Kind returns KindPersistentFleet.
 func (f *PersistentFleet) Kind() string { return KindPersistentFleet }
 

@@ -64,3 +64,10 @@ func TestAddToScheme(t *testing.T) {
 		}
 	}
 }
+
+func TestNewFleet(t *testing.T) {
+	for _, kind := range v1alpha1.FleetKinds() {
+		require.Equal(t, kind, v1alpha1.NewFleet(kind).Kind())
+	}
+	require.Nil(t, v1alpha1.NewFleet(v1alpha1.KindStorageReservation))
+}
