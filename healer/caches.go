@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
+	"github.com/fleetwright/fleetwright/healer/rules"
 )
 
 const zoneLabel = "topology.kubernetes.io/zone"
@@ -86,7 +87,7 @@ func stripPod(p *corev1.Pod) {
 }
 
 func stripClaim(c *corev1.PersistentVolumeClaim) {
-	c.ManagedFields, c.Annotations = nil, keep(c.Annotations, selectedNode)
+	c.ManagedFields, c.Annotations = nil, keep(c.Annotations, rules.SelectedNode)
 	c.Spec = corev1.PersistentVolumeClaimSpec{}
 	c.Status = corev1.PersistentVolumeClaimStatus{Phase: c.Status.Phase}
 }

@@ -3,6 +3,7 @@
 package healer
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,13 +20,15 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	"github.com/fleetwright/fleetwright/healer/rules"
 )
 
 // RunOptions are what the program is told. The zero value, with a Policy, looks after all namespaces and listens nowhere.
 type RunOptions struct {
 	Options
 
-	Policy     Policy
+	Policy     rules.Policy
 	Namespaces []string // none means all
 	// LeaderElect makes one of several healers work; the others stand by.
 	LeaderElect bool
@@ -60,9 +63,9 @@ const (
 
 // Validate returns what is wrong with the options.
 func (o *RunOptions) Validate() error {
-	if o.Policy.ReplacementDelay < MinReplacementDelay {
+	if o.Policy.ReplacementDelay < rules.MinReplacementDelay {
 		return fmt.Errorf("--member-replacement-delay %s is less than %s: a member would lose its disk at every reboot of a node",
-			o.Policy.ReplacementDelay, MinReplacementDelay)
+			o.Policy.ReplacementDelay, rules.MinReplacementDelay)
 	}
 	if o.Concurrency < 0 {
 		return fmt.Errorf("--concurrency %d is less than 1", o.Concurrency)
@@ -83,7 +86,7 @@ func NewManager(ctx context.Context, config *rest.Config, o RunOptions) (manager
 	config.QPS, config.Burst = requestsPerSecond, burst
 	skew := &Skew{}
 	config.Wrap(skew.Wrap)
-	config.UserAgent = FieldManager + "/" + orElse(o.Version, "unknown")
+	config.UserAgent = FieldManager + "/" + cmp.Or(o.Version, "unknown")
 	direct, err := client.New(config, client.Options{Scheme: scheme})
 	if err != nil {
 		return nil, err
@@ -102,8 +105,8 @@ func NewManager(ctx context.Context, config *rest.Config, o RunOptions) (manager
 	}
 	mgr, err := manager.New(config, manager.Options{
 		Scheme: scheme, Logger: o.Logger, Cache: caches,
-		Metrics:                       metricsserver.Options{BindAddress: orElse(o.MetricsAddress, "0")},
-		HealthProbeBindAddress:        orElse(o.ProbeAddress, "0"),
+		Metrics:                       metricsserver.Options{BindAddress: cmp.Or(o.MetricsAddress, "0")},
+		HealthProbeBindAddress:        cmp.Or(o.ProbeAddress, "0"),
 		LeaderElection:                o.LeaderElect,
 		LeaderElectionID:              leaseName,
 		LeaderElectionNamespace:       o.LeaderElectionNamespace,

@@ -83,9 +83,8 @@ func (h *Healer) Setup(ctx context.Context, mgr manager.Manager, o Options) erro
 	if h.Zone == nil {
 		h.Zone = nodeZones(ctx, mgr.GetCache())
 	}
-	for kind, fleet := range map[string]v1alpha1.Fleet{
-		v1alpha1.KindPersistentFleet: &v1alpha1.PersistentFleet{}, v1alpha1.KindBucketFleet: &v1alpha1.BucketFleet{},
-	} {
+	for _, kind := range v1alpha1.FleetKinds() {
+		fleet := v1alpha1.NewFleet(kind)
 		if err := index(ctx, mgr, fleet); err != nil {
 			return fmt.Errorf("indexing %s: %w", kind, err)
 		}

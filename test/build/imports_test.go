@@ -32,6 +32,14 @@ func TestLibraryIsSmall(t *testing.T) {
 	}
 }
 
+// Whoever explains or simulates decisions links no client.
+func TestRulesLinkNoClient(t *testing.T) {
+	all := linked(t, "../../healer/rules")
+	for _, prefix := range []string{"k8s.io/client-go", "sigs.k8s.io/controller-runtime", "sigs.k8s.io/kustomize", "os/exec"} {
+		require.False(t, slices.Contains(all, prefix), "healer/rules links %s", prefix)
+	}
+}
+
 // linked returns every package that a package needs, and the prefixes of its path.
 func linked(t *testing.T, dir string) []string {
 	t.Helper()

@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/fleetwright/fleetwright/healer"
+	"github.com/fleetwright/fleetwright/healer/rules"
 	"github.com/fleetwright/fleetwright/test/cluster"
 )
 
@@ -41,7 +42,7 @@ func startHealerAs(t *testing.T, w *cluster.World, config *rest.Config, options 
 	t.Helper()
 	r := &running{clock: newJumpClock(t), registry: prometheus.NewRegistry()}
 	o := healer.RunOptions{
-		Policy:     healer.Policy{ReplacementDelay: healer.DefaultReplacementDelay},
+		Policy:     rules.Policy{ReplacementDelay: rules.DefaultReplacementDelay},
 		Namespaces: []string{w.Namespace},
 		Clock:      r.clock,
 		Registry:   r.registry,
