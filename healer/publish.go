@@ -27,7 +27,7 @@ func (h *Healer) publish(
 	if equality.Semantic.DeepEqual(*old, status) {
 		return nil
 	}
-	patched := fleet.DeepCopyObject().(v1alpha1.Fleet) //nolint:forcetypeassert // a copy of a Fleet is a Fleet
+	patched := fleet.DeepCopyObject().(v1alpha1.Fleet)
 	*patched.State() = status
 	err := h.Client.Status().Patch(ctx, patched, client.MergeFrom(fleet), client.FieldOwner(FieldManager))
 	if changed(err) {

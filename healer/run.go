@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
-	"github.com/prometheus/client_golang/prometheus"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
@@ -22,6 +21,7 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/fleetwright/fleetwright/healer/rules"
+	"github.com/fleetwright/fleetwright/internal/seams"
 )
 
 // RunOptions are what the program is told. The zero value, with a Policy, looks after all namespaces and listens nowhere.
@@ -38,14 +38,6 @@ type RunOptions struct {
 	ProbeAddress            string // "0" or empty for none
 	Version                 string
 	Logger                  logr.Logger
-
-	// Clock says what time it is. Default: the real one.
-	Clock clock.PassiveClock
-	// Registry takes the metrics. Default: the one that MetricsAddress serves.
-	Registry prometheus.Registerer
-	// Client wraps both clients, the one that reads from caches and writes and the one that reads live, for tests that
-	// interfere with them.
-	Client func(client.WithWatch) client.WithWatch
 }
 
 const (
@@ -125,7 +117,7 @@ func NewManager(ctx context.Context, config *rest.Config, o RunOptions) (manager
 			return nil, err
 		}
 	}
-	h, err := o.healer(mgr)
+	h, err := o.healer(mgr, seams.Of(ctx))
 	if err != nil {
 		return nil, err
 	}
@@ -134,20 +126,19 @@ func NewManager(ctx context.Context, config *rest.Config, o RunOptions) (manager
 }
 
 // healer makes the healer of a manager.
-func (o *RunOptions) healer(mgr manager.Manager) (*Healer, error) {
+func (o *RunOptions) healer(mgr manager.Manager, seam seams.Healer) (*Healer, error) {
 	h := &Healer{
 		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Recorder: mgr.GetEventRecorder(FieldManager),
-		Clock: o.Clock, Policy: o.Policy,
+		Clock: seam.Clock, Policy: o.Policy,
 	}
 	if h.Clock == nil {
 		h.Clock = clock.RealClock{}
 	}
-	registry := o.Registry
-	if registry == nil {
-		registry = metrics.Registry
+	if seam.Registry == nil {
+		seam.Registry = metrics.Registry
 	}
-	h.Metrics = NewMetrics(registry, o.Version)
-	if o.Client == nil {
+	h.Metrics = NewMetrics(seam.Registry, o.Version)
+	if seam.Client == nil {
 		return h, nil
 	}
 	options := client.Options{HTTPClient: mgr.GetHTTPClient(), Scheme: mgr.GetScheme(), Mapper: mgr.GetRESTMapper()}
@@ -160,7 +151,7 @@ func (o *RunOptions) healer(mgr manager.Manager) (*Healer, error) {
 	if err != nil {
 		return nil, err
 	}
-	h.Client, h.Live = o.Client(cached), o.Client(live)
+	h.Client, h.Live = seam.Client(cached), seam.Client(live)
 	return h, nil
 }
 

@@ -20,7 +20,7 @@ func TestSkew(t *testing.T) {
 	skew := &Skew{}
 	client := &http.Client{Transport: skew.Wrap(http.DefaultTransport)}
 	ask := func() time.Duration {
-		answer, err := client.Get(server.URL) //nolint:noctx // a test
+		answer, err := client.Get(server.URL)
 		if err == nil {
 			require.NoError(t, answer.Body.Close())
 		}

@@ -51,7 +51,7 @@ func (v verbs) PatchFleet(ctx context.Context, f v1alpha1.Fleet, finalizers []st
 	body := map[string]any{"metadata": map[string]any{
 		"uid": f.GetUID(), "resourceVersion": f.GetResourceVersion(), "finalizers": finalizers,
 	}}
-	object := f.DeepCopyObject().(v1alpha1.Fleet) //nolint:forcetypeassert // a copy of a Fleet is a Fleet
+	object := f.DeepCopyObject().(v1alpha1.Fleet)
 	return v.patch(ctx, object, types.MergePatchType, body)
 }
 

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Rule 1: a hand-over that was interrupted is finished only when its record says that the Pod was deleted, and nothing
+// A hand-over that was interrupted is finished only when its record says that the Pod was deleted, and nothing
 // speaks against it. Anything else keeps the disk.
 func TestHeldReplacement(t *testing.T) {
 	held := func(h Handover) change {

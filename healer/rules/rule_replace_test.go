@@ -18,7 +18,7 @@ const (
 	imageBroken = "container celld: ErrImagePull: no such image"
 )
 
-// Rule 8 acts.
+// Replacement acts.
 func TestReplacement(t *testing.T) {
 	runRules(t, map[string]ruleCase{
 		"due to the nanosecond": {
@@ -103,7 +103,7 @@ func TestReplacement(t *testing.T) {
 	})
 }
 
-// Rule 8 leaves alone: each of its conditions turned.
+// Replacement leaves alone: each of its conditions turned.
 func TestNoReplacement(t *testing.T) {
 	long := 2 * time.Hour
 	pending := func(message string) ruleCase {
@@ -164,7 +164,7 @@ func TestNoReplacement(t *testing.T) {
 	runRules(t, cases)
 }
 
-// Rule 7.
+// A lost disk.
 func TestLostDisk(t *testing.T) {
 	lost := func(i int) change { return claim(i, func(c *Claim) { c.Lost, c.Bound = true, false }) }
 	replaced := "lost-disk: Replace my-fleet-1 data-my-fleet-1; Provisioning/ReplacingMember; MemberDiskLost!"
@@ -240,7 +240,7 @@ func TestLostDisk(t *testing.T) {
 	})
 }
 
-// Rule 6, with every other member Ready for five minutes: deleting the Pod ends the disk.
+// A claim that is terminating, with every other member Ready for five minutes: deleting the Pod ends the disk.
 func TestClaimTerminating(t *testing.T) {
 	going := func(i int) change { return claim(i, func(c *Claim) { c.Terminating = true }) }
 	restarted := "claim-terminating: DeletePod my-fleet-1; Provisioning/ReplacingMember; MemberReleased!"

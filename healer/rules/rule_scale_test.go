@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Rule 9: one member at a time, the last, when the StatefulSet is rolled out.
+// Contraction: one member at a time, the last, when the StatefulSet is rolled out.
 func TestContraction(t *testing.T) {
 	waits := "contraction: Provisioning/RollingOut"
 	removes := "contraction: Scale my-fleet to 2; Provisioning/Provisioning; Scaled"
@@ -62,7 +62,7 @@ func TestContraction(t *testing.T) {
 	})
 }
 
-// Rule 10: runs of consecutive ordinals on kept or on fresh disks, once every member is decided.
+// Growth: runs of consecutive ordinals on kept or on fresh disks, once every member is decided.
 func TestGrowth(t *testing.T) {
 	to := func(n string) string { return "growth: Scale my-fleet to " + n + "; Provisioning/Provisioning; Scaled" }
 	waits := "growth: Provisioning/WaitingForPlacement"
@@ -115,7 +115,7 @@ func TestGrowth(t *testing.T) {
 	})
 }
 
-// Rule 10 waits for what protects members.
+// Growth waits for what protects members.
 func TestGrowthPrerequisites(t *testing.T) {
 	with := func(at int, p Prerequisite) change {
 		return func(s *Snapshot) {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Rule 3, and what keeps all rules below from acting.
+// The reservation, and what keeps all rules below from acting.
 func TestWaits(t *testing.T) {
 	isPaused := fleetIs(func(f *Fleet) { f.Paused = true })
 	noReservation := func(s *Snapshot) { s.Reservation = nil }
@@ -108,7 +108,7 @@ func TestWaits(t *testing.T) {
 	})
 }
 
-// Rule 5, which asks for no template.
+// Stopped, which asks for no template.
 func TestStopped(t *testing.T) {
 	isStopped := fleetIs(func(f *Fleet) { f.Stopped = true })
 	stops := "stopped: Scale my-fleet to 0; Stopped/Draining; Stopped"
@@ -139,7 +139,7 @@ func TestStopped(t *testing.T) {
 	})
 }
 
-// Rule 4.
+// A stuck Pod.
 func TestStuckPod(t *testing.T) {
 	acts := "stuck-pod: ForceDeletePod my-fleet-1; Provisioning/ReplacingMember; MemberForceDeleted!; due 0s ago"
 	waits := "report: Provisioning/Provisioning"

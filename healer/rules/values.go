@@ -166,7 +166,7 @@ type handoverRecord struct {
 
 // HandoverRecord is what a Pod is annotated with while it hands its name over.
 func HandoverRecord(claim Ref, committed bool) string {
-	raw, _ := json.Marshal(handoverRecord{ClaimUID: claim.UID, Committed: committed}) //nolint:errchkjson // a string and a bool
+	raw, _ := json.Marshal(handoverRecord{ClaimUID: claim.UID, Committed: committed})
 	return string(raw)
 }
 
