@@ -39,8 +39,8 @@ func (c *converter) pos(n *yaml.Node) tree.Pos { return tree.PosAt(n.Line+c.line
 
 // fail records a finding and returns what stands for the value.
 func (c *converter) fail(n *yaml.Node, lenient bool, format string, args ...any) *tree.Node {
-	f := finding{lenient: lenient, Problem: Problem{File: c.file, Pos: c.pos(n), Field: c.at.String(), Message: fmt.Sprintf(format, args...)}}
-	f.node = &tree.Node{Kind: tree.Null, Pos: f.Pos}
+	f := finding{lenient: lenient, Problem: Problem{File: c.file, Pos: Pos(c.pos(n)), Field: c.at.String(), Message: fmt.Sprintf(format, args...)}}
+	f.node = &tree.Node{Kind: tree.Null, Pos: c.pos(n)}
 	c.add(f)
 	return f.node
 }

@@ -42,7 +42,7 @@ type decoder struct {
 func (d *decoder) fail(n *tree.Node, path, format string, args ...any) {
 	d.unread = append(d.unread, path)
 	if len(d.problems) < maxProblems {
-		d.problems = append(d.problems, Problem{File: d.file, Pos: n.Pos, Field: path, Message: fmt.Sprintf(format, args...)})
+		d.problems = append(d.problems, Problem{File: d.file, Pos: Pos(n.Pos), Field: path, Message: fmt.Sprintf(format, args...)})
 	}
 }
 

@@ -61,7 +61,7 @@ func TestManyFleets(t *testing.T) {
 	set, err := readStdin(many(t, n))
 	require.NoError(t, err)
 	require.Equal(t, n, set.Fleets())
-	require.Equal(t, "fleet-9999", set.Documents[n-1].ID().Name)
+	require.Equal(t, "fleet-9999", set.Documents[n-1].ID.Name)
 }
 
 // TestDocumentsUpToTheLimit reads an object that is as large as one may be, and one that is larger.

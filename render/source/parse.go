@@ -28,7 +28,7 @@ type finding struct {
 // those in the file.
 func parse(file string, d document) ([]*tree.Node, []finding) {
 	fail := func(pos tree.Pos, message string) ([]*tree.Node, []finding) {
-		return nil, []finding{{Problem: Problem{File: file, Pos: pos, Message: message}}}
+		return nil, []finding{{Problem: Problem{File: file, Pos: Pos(pos), Message: message}}}
 	}
 	if len(d.text) > MaxDocument {
 		return fail(tree.PosAt(d.line, 1), fmt.Sprintf(
@@ -174,7 +174,7 @@ func repeated(file string, n *tree.Node, path trail) []finding {
 			seen[f.Key] = f.Pos
 			continue
 		}
-		findings = append(findings, finding{Problem: Problem{File: file, Pos: f.Pos, Field: path.key(f.Key), Message: fmt.Sprintf(
+		findings = append(findings, finding{Problem: Problem{File: file, Pos: Pos(f.Pos), Field: path.key(f.Key), Message: fmt.Sprintf(
 			"is set already at line %d, and tools disagree on which one counts: keep one of them", first.Line)}})
 	}
 	return findings

@@ -48,7 +48,7 @@ func (k *surveyed) findings(findings []finding, lenient bool) {
 // object surveys an object, a patch of one, or the configuration of a built-in plugin.
 func (k *surveyed) object(n *tree.Node, findings []finding, patch bool) {
 	group, _, _ := strings.Cut(n.GetText("apiVersion"), "/")
-	fleet := newFleet(n.GetText("kind"))
+	fleet := v1alpha1.NewFleet(n.GetText("kind"))
 	if group != v1alpha1.GroupVersion.Group || fleet == nil {
 		k.findings(findings, true)
 		if group == "builtin" {

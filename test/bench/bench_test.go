@@ -6,10 +6,14 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/fleetwright/fleetwright/api/v1alpha1"
+	"github.com/fleetwright/fleetwright/internal/effects"
+	"github.com/fleetwright/fleetwright/internal/seal"
 	"github.com/fleetwright/fleetwright/render"
 	"github.com/fleetwright/fleetwright/render/output"
 	"github.com/fleetwright/fleetwright/render/source"
@@ -49,7 +53,7 @@ func BenchmarkSealOf(b *testing.B) {
 	require.NoError(b, err)
 	b.ReportAllocs()
 	for b.Loop() {
-		_, err := render.SealOf(raw)
+		_, err := seal.Of(raw)
 		require.NoError(b, err)
 	}
 }
@@ -62,4 +66,26 @@ func stream(b *testing.B) string {
 	_, err := os.Stat(path)
 	require.NoError(b, err)
 	return path
+}
+
+// BenchmarkPlan compares two states of a stream of fleets, all of which change: one operation is one fleet.
+func BenchmarkPlan(b *testing.B) {
+	states := make([][]v1alpha1.Fleet, 2)
+	for i := range states {
+		set, err := source.Read([]string{stream(b)}, source.Options{})
+		require.NoError(b, err)
+		for _, d := range set.Documents {
+			d.Fleet.Default()
+			*d.Fleet.Shared().Replicas += int32(i)
+			d.Fleet.Shared().Placement.PriorityClassName = strings.Repeat("x", i)
+			states[i] = append(states[i], d.Fleet)
+		}
+		b.Chdir("test/bench")
+	}
+	b.ReportAllocs()
+	b.ResetTimer()
+	for n := 0; n < b.N; n += streamFleets {
+		_, err := effects.Of(states[0], states[1], render.Options{})
+		require.NoError(b, err)
+	}
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/require"
 
-	"github.com/fleetwright/fleetwright/render/krm"
+	"github.com/fleetwright/fleetwright/internal/krm"
 )
 
 var update = flag.Bool("update", false, "rewrite the expected output in testdata")

@@ -11,10 +11,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"go.yaml.in/yaml/v3"
 
 	"github.com/fleetwright/fleetwright/render"
+	"github.com/fleetwright/fleetwright/render/output"
 	"github.com/fleetwright/fleetwright/render/source"
 )
 
@@ -106,26 +108,19 @@ func (l *resourceList) render() (source.Problems, error) {
 	if err != nil {
 		return nil, err
 	}
-	warnings := set.Warnings
-	renderer := render.Renderer{Options: opts}
-	for i := range set.Documents {
-		doc := &set.Documents[i]
-		if doc.Fleet == nil {
-			continue
-		}
-		objects := renderer.Objects(doc.Fleet)
-		for _, o := range objects {
-			for _, w := range o.Warnings {
-				warnings = append(warnings, source.Problem{File: doc.File, Object: o.ID(), Message: w})
+	at := 0
+	warnings, err := output.Each(set, opts, func(doc *source.Document, objects render.Objects) error {
+		if doc.Fleet != nil {
+			if generator {
+				fleets[at] = parsed(objects[0].YAML)
+				l.items.Content = append(l.items.Content, fleets[at])
 			}
+			l.put(fleets[at], doc.Fleet, objects[1:])
 		}
-		if generator {
-			fleets[i] = parsed(doc.Text)
-			l.items.Content = append(l.items.Content, fleets[i])
-		}
-		l.put(fleets[i], doc.Fleet, objects)
-	}
-	return warnings, nil
+		at++
+		return nil
+	})
+	return slices.Concat(set.Warnings, warnings), err
 }
 
 func (l *resourceList) write(out io.Writer) error {

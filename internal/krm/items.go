@@ -18,7 +18,7 @@ func (l *resourceList) put(fleet *yaml.Node, f v1alpha1.Fleet, objects render.Ob
 	wanted := map[tree.ID]bool{}
 	after := slices.Index(l.items.Content, fleet)
 	for i := range objects {
-		node := parsed(objects[i].AppendYAML(nil))
+		node := parsed(objects[i].YAML)
 		id := idOf(node)
 		wanted[id] = true
 		at := slices.IndexFunc(l.items.Content, func(item *yaml.Node) bool { return idOf(item) == id })
