@@ -9,8 +9,12 @@ import (
 	"sync"
 )
 
-// ahead is how many values each worker may be ahead of the result that is taken next; it bounds memory.
-const ahead = 16
+const (
+	// ahead is how many values each worker may be ahead of the result that is taken next; it bounds memory.
+	ahead = 16
+	// few values are not worth a thread: most runs read one fleet.
+	few = 4
+)
 
 // Map calls work for each value, on all cores, and yields the results in the order of the values. Values are taken, and results
 // are yielded, in the caller's goroutine. No work is left running when the sequence ends.
@@ -39,7 +43,10 @@ func Map[In, Out any](in iter.Seq[In], work func(In) Out) iter.Seq[Out] {
 			if len(results) == cap(results) && !yield(<-<-results) {
 				return
 			}
-			if started < workers {
+			t := task{value, make(chan Out, 1)}
+			tasks <- t
+			results <- t.result
+			if started < workers && len(tasks) > few {
 				started++
 				running.Go(func() {
 					for t := range tasks {
@@ -47,9 +54,10 @@ func Map[In, Out any](in iter.Seq[In], work func(In) Out) iter.Seq[Out] {
 					}
 				})
 			}
-			t := task{value, make(chan Out, 1)}
-			tasks <- t
-			results <- t.result
+		}
+		for started == 0 && len(tasks) > 0 {
+			t := <-tasks
+			t.result <- work(t.value)
 		}
 		for len(results) > 0 {
 			if !yield(<-<-results) {
