@@ -92,9 +92,10 @@ func (o owners) rivals(f v1alpha1.Fleet) []v1alpha1.Fleet {
 		found = append(found, o.by[what]...)
 	}
 	slices.Sort(found)
-	var out []v1alpha1.Fleet
-	for _, i := range slices.Compact(found) {
-		out = append(out, o.fleets[i])
+	found = slices.Compact(found)
+	out := make([]v1alpha1.Fleet, len(found))
+	for i, at := range found {
+		out[i] = o.fleets[at]
 	}
 	return out
 }

@@ -24,13 +24,13 @@ func ReadItems(items []Item, opts Options) (*Set, error) {
 	for _, item := range items {
 		r.files = append(r.files, item.File)
 		in := input{name: item.File, item: true}
-		n, findings := convert(item.File, 0, item.Node)
+		n, flaws := convert(item.File, 0, item.Node)
 		if n == nil {
-			r.findings(in, ID{}, findings, false)
+			r.flaws(in, ID{}, flaws, false)
 			continue
 		}
 		before := len(r.documents)
-		r.object(in, n, nil, findings)
+		r.object(in, n, nil, flaws)
 		if len(r.documents) == before {
 			r.documents = append(r.documents, Document{File: item.File, Pos: Pos(n.Pos)})
 		}

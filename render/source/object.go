@@ -15,9 +15,9 @@ import (
 	"github.com/fleetwright/fleetwright/internal/tree"
 )
 
-// object takes one object. Text is how it was written, nil where it has to be written anew; findings have paths in n.
-func (r *reader) object(in input, n *tree.Node, text []byte, findings []finding) {
-	if n.Kind == tree.Null && len(findings) == 0 {
+// object takes one object. Text is how it was written, nil where it has to be written anew; flaws have paths in n.
+func (r *reader) object(in input, n *tree.Node, text []byte, flaws []flaw) {
+	if n.Kind == tree.Null && len(flaws) == 0 {
 		return
 	}
 	doc := Document{File: in.name, Pos: Pos(n.Pos)}
@@ -25,24 +25,24 @@ func (r *reader) object(in input, n *tree.Node, text []byte, findings []finding)
 		doc.Pos = Pos{}
 	}
 	if problem := notAnObject(n); problem != "" {
-		r.findings(in, ID{}, findings, false)
+		r.flaws(in, ID{}, flaws, false)
 		if n.Kind != tree.Null {
 			r.fail(Problem{File: in.name, Pos: doc.Pos, Message: problem})
 		}
 		return
 	}
 	if items, isList := itemsOf(n); isList && !in.item {
-		r.list(in, items, findings)
+		r.list(in, items, flaws)
 		return
 	}
 	doc.ID = ID(tree.IDOf(n))
 	if problem := r.kind(&doc, n); problem != nil {
-		r.findings(in, doc.ID, findings, false)
+		r.flaws(in, doc.ID, flaws, false)
 		r.fail(*problem)
 		return
 	}
 	if doc.Fleet == nil {
-		r.findings(in, doc.ID, findings, text != nil || in.item)
+		r.flaws(in, doc.ID, flaws, text != nil || in.item)
 		if doc.Text = text; text == nil && !in.item {
 			doc.Text = tree.AppendYAML(nil, n)
 		}
@@ -50,9 +50,9 @@ func (r *reader) object(in input, n *tree.Node, text []byte, findings []finding)
 		r.documents = append(r.documents, doc)
 		return
 	}
-	r.findings(in, doc.ID, findings, false)
+	r.flaws(in, doc.ID, flaws, false)
 	doc.root = n
-	r.fleet(doc, in, findings)
+	r.fleet(doc, in, flaws)
 }
 
 // notAnObject says what is wrong with a document that is no Kubernetes object, and returns "" for one that is.
@@ -87,12 +87,12 @@ func itemsOf(n *tree.Node) ([]*tree.Node, bool) {
 	return items.Items, items.Kind == tree.List && strings.HasSuffix(kind, "List")
 }
 
-// list takes the items of a list, each with the findings below it.
-func (r *reader) list(in input, items []*tree.Node, findings []finding) {
+// list takes the items of a list, each with the flaws below it.
+func (r *reader) list(in input, items []*tree.Node, flaws []flaw) {
 	for i, item := range items {
 		path := fmt.Sprintf("items[%d]", i)
-		var own []finding
-		findings = slices.DeleteFunc(findings, func(f finding) bool {
+		var own []flaw
+		flaws = slices.DeleteFunc(flaws, func(f flaw) bool {
 			if !within(f.Field, path) {
 				return false
 			}
@@ -102,7 +102,7 @@ func (r *reader) list(in input, items []*tree.Node, findings []finding) {
 		})
 		r.object(in, item, nil, own)
 	}
-	r.findings(in, ID{}, findings, false)
+	r.flaws(in, ID{}, flaws, false)
 }
 
 // kind gives a document the empty fleet that it holds, if any. It refuses what is a fleet in all but name.
@@ -141,12 +141,12 @@ func at(doc *Document, n *tree.Node) Pos {
 }
 
 // fleet decodes and validates a fleet, and keeps it even when it is wrong, so that problems with other fleets show too.
-func (r *reader) fleet(doc Document, in input, findings []finding) {
+func (r *reader) fleet(doc Document, in input, flaws []flaw) {
 	r.dropServerFields(&doc, in)
 	if warning := flux.Mark(doc.root); warning != "" {
 		r.warnings = append(r.warnings, Problem{File: doc.File, Pos: doc.Pos, Object: doc.ID, Message: warning})
 	}
-	problems, unread := decode(doc.File, doc.root, doc.Fleet, findings)
+	problems, unread := decode(doc.File, doc.root, doc.Fleet, flaws)
 	if doc.Fleet.GetNamespace() == "" && r.opts.Namespace != "" && !slices.Contains(unread, "metadata.namespace") {
 		doc.Fleet.SetNamespace(r.opts.Namespace)
 		setNamespace(doc.root, r.opts.Namespace)

@@ -153,24 +153,24 @@ func (r *reader) read(c cut) *reader {
 		one.fail(*c.unreadable)
 		return one
 	}
-	nodes, findings := parse(c.in.name, c.document)
+	nodes, flaws := parse(c.in.name, c.document)
 	if len(nodes) == 0 {
-		one.findings(c.in, ID{}, findings, false)
+		one.flaws(c.in, ID{}, flaws, false)
 	}
 	text := c.body()
 	if len(nodes) > 1 {
 		text = nil
 	}
 	for _, n := range nodes {
-		one.object(c.in, n, text, findings)
-		findings = nil
+		one.object(c.in, n, text, flaws)
+		flaws = nil
 	}
 	return one
 }
 
-// findings reports how a document is written, but not what whoever reads it later may decide.
-func (r *reader) findings(in input, object ID, findings []finding, passedOn bool) {
-	for _, f := range findings {
+// flaws reports how a document is written, but not what whoever reads it later may decide.
+func (r *reader) flaws(in input, object ID, flaws []flaw, passedOn bool) {
+	for _, f := range flaws {
 		if f.repeated || f.lenient && passedOn {
 			continue
 		}

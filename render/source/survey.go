@@ -54,8 +54,8 @@ func (s *survey) directory(dir string) bool {
 		if d.blank() {
 			continue
 		}
-		nodes, findings := parse(file, d)
-		k.findings(findings, true)
+		nodes, flaws := parse(file, d)
+		k.flaws(flaws, true)
 		for _, n := range nodes {
 			k.kustomization(n)
 		}
