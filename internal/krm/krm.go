@@ -108,18 +108,19 @@ func (l *resourceList) render() (source.Problems, error) {
 	if err != nil {
 		return nil, err
 	}
-	at := 0
+	if generator && set.Fleets() > 0 {
+		fleets[0] = parsed(set.Documents[0].Text)
+		l.items.Content = append(l.items.Content, fleets[0])
+	}
+	all, next := newItems(l.items.Content), 0
 	warnings, err := output.Each(set, opts, func(doc *source.Document, objects render.Objects) error {
 		if doc.Fleet != nil {
-			if generator {
-				fleets[at] = parsed(objects[0].YAML)
-				l.items.Content = append(l.items.Content, fleets[at])
-			}
-			l.put(fleets[at], doc.Fleet, objects[1:])
+			all.put(fleets[next], doc.Fleet, objects[1:])
 		}
-		at++
+		next++
 		return nil
 	})
+	l.items.Content = all.all()
 	return slices.Concat(set.Warnings, warnings), err
 }
 

@@ -103,6 +103,12 @@ func TestBadLists(t *testing.T) {
 	}
 }
 
+// A reservation is of the same group as fleets, and renders to nothing.
+func TestReservationGeneratesNothing(t *testing.T) {
+	in := "kind: ResourceList\nfunctionConfig: {apiVersion: celld.eric.dev/v1alpha1, kind: StorageReservation, metadata: {name: a}}\n"
+	require.Contains(t, run(t, in), "items: []")
+}
+
 func TestNullAndMissingItemsAreEmpty(t *testing.T) {
 	for _, in := range []string{"apiVersion: config.kubernetes.io/v1\nkind: ResourceList\n", "kind: ResourceList\nitems: null\n"} {
 		require.Contains(t, run(t, in), "items: []")
