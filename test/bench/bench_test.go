@@ -6,7 +6,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -62,7 +61,7 @@ func stream(b *testing.B) string {
 	b.Helper()
 	b.Chdir("../..")
 	path := filepath.Join(b.TempDir(), "stream.yaml")
-	require.NoError(b, writeStream(path, streamFleets))
+	require.NoError(b, writeStream(path, streamFleets, "celld-runtime"))
 	_, err := os.Stat(path)
 	require.NoError(b, err)
 	return path
@@ -70,22 +69,19 @@ func stream(b *testing.B) string {
 
 // BenchmarkPlan compares two states of a stream of fleets, all of which change: one operation is one fleet.
 func BenchmarkPlan(b *testing.B) {
-	states := make([][]v1alpha1.Fleet, 2)
-	for i := range states {
-		set, err := source.Read([]string{stream(b)}, source.Options{})
-		require.NoError(b, err)
-		for _, d := range set.Documents {
-			d.Fleet.Default()
-			*d.Fleet.Shared().Replicas += int32(i)
-			d.Fleet.Shared().Placement.PriorityClassName = strings.Repeat("x", i)
-			states[i] = append(states[i], d.Fleet)
-		}
-		b.Chdir("test/bench")
+	set, err := source.Read([]string{stream(b)}, source.Options{})
+	require.NoError(b, err)
+	var before, after []v1alpha1.Fleet
+	for _, doc := range set.Documents {
+		doc.Fleet.Default()
+		changed := doc.Fleet.DeepCopyObject().(v1alpha1.Fleet)
+		changed.Shared().ServiceAccountName = "celld-other"
+		before, after = append(before, doc.Fleet), append(after, changed)
 	}
 	b.ReportAllocs()
 	b.ResetTimer()
 	for n := 0; n < b.N; n += streamFleets {
-		_, err := effects.Of(states[0], states[1], render.Options{})
+		_, err := effects.Of(before, after, render.Options{})
 		require.NoError(b, err)
 	}
 }
