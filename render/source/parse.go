@@ -30,9 +30,9 @@ func parse(file string, d document) ([]*tree.Node, []flaw) {
 	fail := func(pos tree.Pos, message string) ([]*tree.Node, []flaw) {
 		return nil, []flaw{{Problem: Problem{File: file, Pos: Pos(pos), Message: message}}}
 	}
-	if len(d.text) > MaxDocument {
+	if len(d.text) > maxDocument {
 		return fail(tree.PosAt(d.line, 1), fmt.Sprintf(
-			"a document of %d bytes: the API server takes %d at most; a separator may be missing", len(d.text), MaxDocument))
+			"a document of %d bytes: the API server takes %d at most; a separator may be missing", len(d.text), maxDocument))
 	}
 	if pos, problem := checkCharacters(d); problem != "" {
 		return fail(pos, problem)

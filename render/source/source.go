@@ -106,6 +106,9 @@ func (r *reader) set() (*Set, error) {
 	if len(r.problems) > 0 {
 		return nil, r.report()
 	}
+	for i := range r.documents {
+		r.documents[i].root = nil // nothing is located any more
+	}
 	return &Set{Documents: r.documents, Warnings: r.warnings.sorted(r.files)}, nil
 }
 
