@@ -26,8 +26,8 @@ type Effect struct {
 	Text string
 }
 
-// Refused is the verb of what the API server or the webhook refuses.
-const Refused = "refused"
+// refused is the verb of what the API server or the webhook refuses.
+const refused = "refused"
 
 // A Change is what happens to one fleet. Without effects nothing does.
 type Change struct {
@@ -39,7 +39,7 @@ func (c *Change) String() string { return c.Kind + " " + c.Namespace + "/" + c.N
 
 // Refused reports whether the change of this fleet is refused.
 func (c *Change) Refused() bool {
-	return slices.ContainsFunc(c.Effects, func(e Effect) bool { return e.Verb == Refused })
+	return slices.ContainsFunc(c.Effects, func(e Effect) bool { return e.Verb == refused })
 }
 
 func (c *Change) add(verb, format string, args ...any) {
@@ -69,12 +69,12 @@ func (c *Change) started(fleet v1alpha1.Fleet, before owners) {
 		sameBucket := render.ReservationName(old.Store().BucketURL()) == render.ReservationName(fleet.Store().BucketURL())
 		switch {
 		case sameBucket && render.Identity(old) != render.Identity(fleet):
-			c.add(Refused, "spec.storage.bucket: the bucket belongs to %s, and does so when that one is gone: use another bucket or prefix; "+
+			c.add(refused, "spec.storage.bucket: the bucket belongs to %s, and does so when that one is gone: use another bucket or prefix; "+
 				"or delete that one first, in a change of its own, and set spec.identity to %s to take its data over", &was, render.Identity(old))
 		case was.Namespace == c.Namespace && was.Name == c.Name:
-			c.add(Refused, "metadata.name: %s has the same name, and so the same Services: delete that one first, in a change of its own", &was)
+			c.add(refused, "metadata.name: %s has the same name, and so the same Services: delete that one first, in a change of its own", &was)
 		case render.Identity(old) == render.Identity(fleet):
-			c.add(Refused, "spec.identity: %s has the same identity, and so the same bucket and disks: delete that one first, in a change of its own", &was)
+			c.add(refused, "spec.identity: %s has the same identity, and so the same bucket and disks: delete that one first, in a change of its own", &was)
 		}
 	}
 	switch m := fleet.Shared().Maintenance; {
@@ -92,7 +92,7 @@ func (c *Change) started(fleet v1alpha1.Fleet, before owners) {
 
 func (c *Change) deleted(fleet v1alpha1.Fleet) {
 	if fleet.GetAnnotations()[v1alpha1.AnnotationProtect] == "true" {
-		c.add(Refused, "metadata.annotations[%s]: protects the fleet: remove the annotation first", v1alpha1.AnnotationProtect)
+		c.add(refused, "metadata.annotations[%s]: protects the fleet: remove the annotation first", v1alpha1.AnnotationProtect)
 		return
 	}
 	if persistent(fleet) {
@@ -105,7 +105,7 @@ func (c *Change) deleted(fleet v1alpha1.Fleet) {
 // changed tells of a fleet that is there before and after. A change that is refused does nothing else.
 func (c *Change) changed(before, after v1alpha1.Fleet, opts render.Options) error {
 	for _, e := range after.ValidateUpdate(before) {
-		c.add(Refused, "%s: %s", e.Field, e.ErrorBody())
+		c.add(refused, "%s: %s", e.Field, e.ErrorBody())
 	}
 	if c.Refused() {
 		return nil
