@@ -10,8 +10,8 @@ import (
 	"sigs.k8s.io/json"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
+	"github.com/fleetwright/fleetwright/internal/seal"
 	"github.com/fleetwright/fleetwright/internal/tree"
-	"github.com/fleetwright/fleetwright/render"
 )
 
 // maxNodes bounds the values in one object. The largest StatefulSet has a few thousand, most of them in managedFields; a
@@ -29,7 +29,7 @@ type Object struct {
 	Fleet v1alpha1.Fleet
 
 	root *tree.Node
-	seal *render.Seal
+	seal *seal.Seal
 }
 
 // ParseObject reads an object of a request. It builds a tree: nothing in it takes long or much memory to read, whatever
@@ -125,9 +125,9 @@ func longQuantity(root *tree.Node) string {
 }
 
 // Seal computes the seal of the object as it is.
-func (o *Object) Seal() render.Seal {
+func (o *Object) Seal() seal.Seal {
 	if o.seal == nil {
-		s := render.SealOfTree(o.root)
+		s := seal.OfTree(o.root)
 		o.seal = &s
 	}
 	return *o.seal

@@ -12,36 +12,70 @@ import (
 	"github.com/fleetwright/fleetwright/render"
 )
 
-// put makes the items hold a fleet's objects: in the place of what an earlier run rendered, the others behind the fleet or
-// behind the object before them. What the fleet no longer renders to is removed.
-func (l *resourceList) put(fleet *yaml.Node, f v1alpha1.Fleet, objects render.Objects) {
-	wanted := map[tree.ID]bool{}
-	after := slices.Index(l.items.Content, fleet)
-	for i := range objects {
-		node := parsed(objects[i].AppendYAML(nil))
-		id := idOf(node)
-		wanted[id] = true
-		at := slices.IndexFunc(l.items.Content, func(item *yaml.Node) bool { return idOf(item) == id })
-		if at >= 0 {
-			keepTransport(node, l.items.Content[at])
-			l.items.Content[at] = node
-		} else {
-			at = after + 1
-			l.items.Content = slices.Insert(l.items.Content, at, node)
-		}
-		after = at
-	}
-	l.items.Content = slices.DeleteFunc(l.items.Content, func(item *yaml.Node) bool {
-		return renderedFor(item, f) && !wanted[idOf(item)]
-	})
+// items are those of a list while objects are put among them. Each is found by what it is called, so that many fleets take no
+// longer than each of them alone.
+type items struct {
+	list    []*yaml.Node
+	byID    map[tree.ID]*yaml.Node
+	behind  map[*yaml.Node][]*yaml.Node // what was put behind an item
+	wanted  map[tree.ID]bool            // what fleets render to
+	renders map[string]bool             // the fleets, by namespace and name
 }
 
-// renderedFor says whether an item carries the marks of an object that was rendered for a fleet.
-func renderedFor(item *yaml.Node, f v1alpha1.Fleet) bool {
+func newItems(list []*yaml.Node) *items {
+	l := &items{list: list, byID: map[tree.ID]*yaml.Node{}, behind: map[*yaml.Node][]*yaml.Node{},
+		wanted: map[tree.ID]bool{}, renders: map[string]bool{}}
+	for _, item := range slices.Backward(list) { // the first of a name counts
+		l.byID[idOf(item)] = item
+	}
+	return l
+}
+
+// put makes the items hold a fleet's objects: in the place of what an earlier run rendered, the others behind the fleet or
+// behind the object before them.
+func (l *items) put(fleet *yaml.Node, f v1alpha1.Fleet, objects render.Objects) {
+	l.renders[f.GetNamespace()+"/"+f.GetName()] = true
+	before := fleet
+	for _, o := range objects {
+		node := parsed(o.YAML)
+		id := idOf(node)
+		l.wanted[id] = true
+		if old := l.byID[id]; old != nil {
+			keepTransport(node, old)
+			*old = *node
+			node = old
+		} else {
+			l.byID[id] = node
+			l.behind[before] = slices.Insert(l.behind[before], 0, node)
+		}
+		before = node
+	}
+}
+
+// all returns the items in order, without what an earlier run rendered and a fleet does not render to any more.
+func (l *items) all() []*yaml.Node {
+	out := make([]*yaml.Node, 0, len(l.list)+len(l.wanted))
+	var add func(list []*yaml.Node)
+	add = func(list []*yaml.Node) {
+		for _, item := range list {
+			if !l.renders[rendererOf(item)] || l.wanted[idOf(item)] {
+				out = append(out, item)
+			}
+			add(l.behind[item])
+		}
+	}
+	add(l.list)
+	return out
+}
+
+// rendererOf is the namespace and name of the fleet that an item was rendered for, by its marks; "" without them.
+func rendererOf(item *yaml.Node) string {
 	metadata := get(item, "metadata")
 	labels := get(metadata, "labels")
-	return text(labels, v1alpha1.LabelManagedBy) == v1alpha1.ManagedBy && text(labels, v1alpha1.LabelFleet) == f.GetName() &&
-		text(metadata, "namespace") == f.GetNamespace() && text(get(metadata, "annotations"), v1alpha1.AnnotationSeal) != ""
+	if text(labels, v1alpha1.LabelManagedBy) != v1alpha1.ManagedBy || text(get(metadata, "annotations"), v1alpha1.AnnotationSeal) == "" {
+		return ""
+	}
+	return text(metadata, "namespace") + "/" + text(labels, v1alpha1.LabelFleet)
 }
 
 // keepTransport moves the annotations that tools track an item by to its replacement.

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package render
+// Package seal computes what tells a rendered object from one that somebody changed. It knows objects as the API server stores
+// them, and finds in them what render owns.
+package seal
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"regexp"
-
-	"k8s.io/apimachinery/pkg/runtime"
+	"sync"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	"github.com/fleetwright/fleetwright/internal/tree"
@@ -25,8 +28,8 @@ var sealPattern = regexp.MustCompile(`^v1 full=([0-9a-f]{32}) owned=([0-9a-f]{32
 // String is the seal as the annotation holds it; its version tells a later format apart.
 func (s Seal) String() string { return "v1 full=" + s.Full + " owned=" + s.Owned }
 
-// ParseSeal reads the annotation. The error tells a person what to do with an object that has another one.
-func ParseSeal(text string) (Seal, error) {
+// Parse reads the annotation. The error tells a person what to do with an object that has another one.
+func Parse(text string) (Seal, error) {
 	m := sealPattern.FindStringSubmatch(text)
 	if m == nil {
 		return Seal{}, fmt.Errorf("annotation %s is not a seal that this version reads (want %q): render the object again",
@@ -35,35 +38,41 @@ func ParseSeal(text string) (Seal, error) {
 	return Seal{Full: m[1], Owned: m[2]}, nil
 }
 
-// SealOf computes the seal of an object as it is, from its JSON. What the API server stores for a rendered object has the
-// seal that the object was rendered with, as long as nobody changed what render owns.
-func SealOf(raw []byte) (Seal, error) {
+// Of computes the seal of an object as it is, from its JSON. What the API server stores for a rendered object has the seal that
+// the object was rendered with, as long as nobody changed what render owns.
+func Of(raw []byte) (Seal, error) {
 	n, err := tree.FromJSON(raw)
 	if err != nil {
 		return Seal{}, fmt.Errorf("reading the object: %w", err)
 	}
-	return sealOf(n), nil
+	return OfTree(n), nil
 }
 
-func sealOf(object *tree.Node) Seal { return sealNormal(normalise(object)) }
+// OfTree is Of for an object that is a tree already. The tree is left alone.
+func OfTree(object *tree.Node) Seal { return ofNormal(normalise(object)) }
 
-func sealNormal(n *tree.Node) Seal {
-	s := Seal{Full: digest(n)[:32]}
+// OfRendered is OfTree for an object that render just made: its spec has the form that normalise gives one.
+func OfRendered(object *tree.Node) Seal { return ofNormal(object.Replace("metadata", sealedMetadata)) }
+
+func ofNormal(n *tree.Node) Seal {
+	s := Seal{Full: Digest(n)[:32]}
 	s.Owned = s.Full
 	if part := owned(n); part != n {
-		s.Owned = digest(part)[:32]
+		s.Owned = Digest(part)[:32]
 	}
 	return s
 }
 
-// seal marks a rendered object.
-func (p *plan) seal(typed runtime.Object) Object {
-	o := newObject(p.arena, typed)
-	// What render makes has the form that normalise gives a spec.
-	normal := o.tree.Replace("metadata", sealedMetadata)
-	o.annotate(v1alpha1.AnnotationSeal, sealNormal(normal).String())
-	return o
+// Digest is SHA-256 over canonical JSON, in hex.
+func Digest(n *tree.Node) string {
+	space := digestSpace.Get().(*[]byte)
+	defer digestSpace.Put(space)
+	*space = tree.AppendJSON((*space)[:0], n)
+	sum := sha256.Sum256(*space)
+	return hex.EncodeToString(sum[:])
 }
+
+var digestSpace = sync.Pool{New: func() any { return new([]byte) }}
 
 // normalise keeps what a seal covers, in the form in which both render and the API server have it. Render writes out every
 // default, so nothing has to be filled in here; what only the API server can know is left out.

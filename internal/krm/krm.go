@@ -11,10 +11,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"go.yaml.in/yaml/v3"
 
 	"github.com/fleetwright/fleetwright/render"
+	"github.com/fleetwright/fleetwright/render/output"
 	"github.com/fleetwright/fleetwright/render/source"
 )
 
@@ -106,26 +108,20 @@ func (l *resourceList) render() (source.Problems, error) {
 	if err != nil {
 		return nil, err
 	}
-	warnings := set.Warnings
-	renderer := render.Renderer{Options: opts}
-	for i := range set.Documents {
-		doc := &set.Documents[i]
-		if doc.Fleet == nil {
-			continue
-		}
-		objects := renderer.Objects(doc.Fleet)
-		for _, o := range objects {
-			for _, w := range o.Warnings {
-				warnings = append(warnings, source.Problem{File: doc.File, Object: o.ID(), Message: w})
-			}
-		}
-		if generator {
-			fleets[i] = parsed(doc.Text)
-			l.items.Content = append(l.items.Content, fleets[i])
-		}
-		l.put(fleets[i], doc.Fleet, objects)
+	if generator && set.Fleets() > 0 {
+		fleets[0] = parsed(set.Documents[0].Text)
+		l.items.Content = append(l.items.Content, fleets[0])
 	}
-	return warnings, nil
+	all, next := newItems(l.items.Content), 0
+	warnings, err := output.Each(set, opts, func(doc *source.Document, objects render.Objects) error {
+		if doc.Fleet != nil {
+			all.put(fleets[next], doc.Fleet, objects[1:])
+		}
+		next++
+		return nil
+	})
+	l.items.Content = all.all()
+	return slices.Concat(set.Warnings, warnings), err
 }
 
 func (l *resourceList) write(out io.Writer) error {

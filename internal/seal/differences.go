@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package render
+package seal
 
 import (
 	"slices"
@@ -10,12 +10,12 @@ import (
 	"github.com/fleetwright/fleetwright/internal/tree"
 )
 
-// SealOfTree is SealOf for an object that is a tree already. The tree is left alone.
-func SealOfTree(object *tree.Node) Seal { return sealOf(object) }
-
 // Differences returns the paths of fields that a seal covers and that differ between two objects, sorted. A field that is
 // missing on one side is named itself, not what is in it. Items of a list are named by their name where all have one.
 func Differences(a, b *tree.Node) []string {
+	if same(a, b) {
+		return nil
+	}
 	d := differ{}
 	d.compare("", normalise(a), normalise(b))
 	slices.Sort(d.paths)
@@ -23,6 +23,19 @@ func Differences(a, b *tree.Node) []string {
 }
 
 type differ struct{ paths []string }
+
+// same says that two trees have no differences: most parts of most objects, for which no path has to be made.
+func same(a, b *tree.Node) bool {
+	if a == nil || b == nil || a.Kind != b.Kind || a.Text != b.Text || len(a.Fields) != len(b.Fields) {
+		return a == b
+	}
+	for i := range a.Fields {
+		if a.Fields[i].Key != b.Fields[i].Key || !same(a.Fields[i].Value, b.Fields[i].Value) {
+			return false
+		}
+	}
+	return slices.EqualFunc(a.Items, b.Items, same)
+}
 
 func (d *differ) compare(path string, a, b *tree.Node) {
 	switch {
@@ -40,7 +53,9 @@ func (d *differ) compare(path string, a, b *tree.Node) {
 
 func (d *differ) compareMaps(path string, a, b *tree.Node) {
 	for _, f := range a.Fields {
-		d.compare(child(path, f.Key), f.Value, b.Get(f.Key))
+		if other := b.Get(f.Key); !same(f.Value, other) {
+			d.compare(child(path, f.Key), f.Value, other)
+		}
 	}
 	for _, f := range b.Fields {
 		if a.Get(f.Key) == nil {

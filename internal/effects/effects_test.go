@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package plan_test
+package effects_test
 
 import (
 	"flag"
@@ -14,16 +14,16 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
+	"github.com/fleetwright/fleetwright/internal/effects"
 	"github.com/fleetwright/fleetwright/render"
-	"github.com/fleetwright/fleetwright/render/plan"
 	"github.com/fleetwright/fleetwright/render/source"
 )
 
 var update = flag.Bool("update", false, "rewrite what is expected")
 
-// Each case of testdata/plans.txtar is a change of the fleets before it, in "NAME.old" and "NAME.new", and what it does.
-func TestPlans(t *testing.T) {
-	const name = "testdata/plans.txtar"
+// Each case of testdata/changes.txtar is a change of the fleets before it, in "NAME.old" and "NAME.new", and what it does.
+func TestChanges(t *testing.T) {
+	const name = "testdata/changes.txtar"
 	archive, err := txtar.ParseFile(name)
 	require.NoError(t, err)
 	files := map[string]string{}
@@ -54,7 +54,7 @@ func TestPlans(t *testing.T) {
 
 func said(t *testing.T, before, after []v1alpha1.Fleet) string {
 	t.Helper()
-	changes, err := plan.Of(before, after, render.Options{})
+	changes, err := effects.Of(before, after, render.Options{})
 	require.NoError(t, err)
 	var b strings.Builder
 	for i := range changes {

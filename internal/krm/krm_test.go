@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/require"
 
-	"github.com/fleetwright/fleetwright/render/krm"
+	"github.com/fleetwright/fleetwright/internal/krm"
 )
 
 var update = flag.Bool("update", false, "rewrite the expected output in testdata")
@@ -101,6 +101,12 @@ func TestBadLists(t *testing.T) {
 			require.Contains(t, problems[0].String(), tc.want)
 		})
 	}
+}
+
+// A reservation is of the same group as fleets, and renders to nothing.
+func TestReservationGeneratesNothing(t *testing.T) {
+	in := "kind: ResourceList\nfunctionConfig: {apiVersion: celld.eric.dev/v1alpha1, kind: StorageReservation, metadata: {name: a}}\n"
+	require.Contains(t, run(t, in), "items: []")
 }
 
 func TestNullAndMissingItemsAreEmpty(t *testing.T) {
