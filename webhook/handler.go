@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+// Package webhook answers admission reviews over HTTP: it reads a review within bounds, gathers the facts that its rules need
+// and no others, asks package rules for the verdict, and encodes the answer. It mutates no object, and calls nothing but the API
+// server.
 package webhook
 
 import (
@@ -19,10 +22,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
-)
 
-// Path that reviews are posted to.
-const Path = "/review"
+	"github.com/fleetwright/fleetwright/webhook/rules"
+)
 
 const (
 	// maxBody bounds a review: two objects of the 3 MiB that the API server takes at most, and the rest of the request.
@@ -42,8 +44,8 @@ const (
 
 // A Gatherer reads facts. It fills in those that are needed and says in each why it could not.
 type Gatherer interface {
-	Gather(ctx context.Context, in *Input, needs Needs)
-	GatherNamespace(ctx context.Context, in *Input)
+	Gather(ctx context.Context, in *rules.Input, needs rules.Needs)
+	GatherNamespace(ctx context.Context, in *rules.Input)
 }
 
 // Handler answers admission reviews over HTTP.
@@ -105,7 +107,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return // the client is gone
 		}
 	}
-	request, err := decodeReview(body)
+	request, err := rules.DecodeReview(body)
 	if err != nil {
 		h.refuse(w, http.StatusBadRequest, err)
 		return
@@ -154,7 +156,7 @@ func readBody(body io.Reader, announced int64, take func(int64) bool) ([]byte, e
 
 // answer judges a request: the facts that its rules need, the verdict, and the namespace where that could change it.
 func (h *Handler) answer(ctx context.Context, r *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
-	in, err := inputOf(r, h.Healer)
+	in, err := rules.InputOf(r, h.Healer)
 	if err != nil {
 		h.Metrics.malformed()
 		h.Log.Info("malformed", "resource", r.Resource.Resource, "namespace", r.Namespace, "name", r.Name, "error", err.Error())
@@ -162,16 +164,16 @@ func (h *Handler) answer(ctx context.Context, r *admissionv1.AdmissionRequest) *
 	}
 	ctx, cancel := context.WithTimeout(ctx, readTime)
 	defer cancel()
-	h.Facts.Gather(ctx, in, Needed(in))
-	verdict := Review(in)
-	if verdict.Outcome != Allow && in.Namespace != "" {
+	h.Facts.Gather(ctx, in, rules.Needed(in))
+	verdict := rules.Review(in)
+	if verdict.Outcome != rules.Allow && in.Namespace != "" {
 		h.Facts.GatherNamespace(ctx, in)
-		verdict = Review(in)
+		verdict = rules.Review(in)
 	}
 	h.Metrics.judged(verdict)
-	if verdict.Outcome != Allow {
+	if verdict.Outcome != rules.Allow {
 		h.Log.Info("refused", "outcome", verdict.Outcome, "operation", in.Operation, "resource", in.Resource, "namespace", in.Namespace,
-			"name", in.subject().Name, "user", in.User, "dryRun", in.DryRun, "reasons", verdict.Reasons)
+			"name", in.Subject().Name, "user", in.User, "dryRun", in.DryRun, "reasons", verdict.Reasons)
 	}
 	return response(r.UID, verdict)
 }
@@ -181,16 +183,16 @@ const retryAfter = time.Second
 
 // response is a verdict as the API server reads it. A denial is Forbidden, never Invalid: sync tools take Invalid for a field
 // that is immutable, and some delete the object and create it again.
-func response(uid types.UID, v Verdict) *admissionv1.AdmissionResponse {
+func response(uid types.UID, v rules.Verdict) *admissionv1.AdmissionResponse {
 	causes := make([]metav1.StatusCause, 0, len(v.Reasons))
 	for _, r := range v.Reasons {
 		causes = append(causes, metav1.StatusCause{Field: r.Field, Message: r.Problem + ": " + r.Remedy})
 	}
 	var out *admissionv1.AdmissionResponse
 	switch v.Outcome {
-	case Allow:
+	case rules.Allow:
 		return &admissionv1.AdmissionResponse{UID: uid, Allowed: true, Warnings: v.Warnings}
-	case Deny:
+	case rules.Deny:
 		out = failed(uid, http.StatusForbidden, metav1.StatusReasonForbidden, v.String())
 	default:
 		out = failed(uid, http.StatusServiceUnavailable, metav1.StatusReasonServiceUnavailable, v.String())

@@ -21,7 +21,6 @@ import (
 
 	"github.com/fleetwright/fleetwright/test/cluster"
 	"github.com/fleetwright/fleetwright/test/cluster/program"
-	"github.com/fleetwright/fleetwright/webhook"
 	"github.com/fleetwright/fleetwright/webhook/registration"
 	"github.com/fleetwright/fleetwright/webhook/serve"
 )
@@ -81,7 +80,7 @@ func newGuards(t testing.TB, c *cluster.Cluster) *guards {
 // configuration is the shipped one, with an address for want of a Service.
 func (g *guards) configuration() *admissionregistrationv1.ValidatingWebhookConfiguration {
 	configuration := registration.Configuration(registration.DefaultNamespace)
-	url := "https://localhost:" + g.service.port + webhook.Path
+	url := "https://localhost:" + g.service.port + registration.Path
 	for i := range configuration.Webhooks {
 		configuration.Webhooks[i].ClientConfig = admissionregistrationv1.WebhookClientConfig{URL: &url}
 		configuration.Webhooks[i].NamespaceSelector = &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package webhook
+package rules
 
 import (
 	"bytes"
@@ -29,7 +29,7 @@ func TestEnvelope(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			want, err := decodeEnvelope([]byte(head + text))
 			require.NoError(t, err)
-			got, err := decodeReview([]byte(head + text))
+			got, err := DecodeReview([]byte(head + text))
 			require.NoError(t, err)
 			require.Equal(t, string(want.Object.Raw), trimmed(got.Object.Raw))
 			require.Equal(t, string(want.OldObject.Raw), trimmed(got.OldObject.Raw))
@@ -45,7 +45,7 @@ func FuzzEnvelope(f *testing.F) {
 	f.Add([]byte(head + `{"object":{},"object":[]}}`))
 	f.Fuzz(func(t *testing.T, body []byte) {
 		want, err := decodeEnvelope(body)
-		got, gotErr := decodeReview(body)
+		got, gotErr := DecodeReview(body)
 		if err != nil || gotErr != nil {
 			return // the objects that were cut out are read, and refused, later
 		}

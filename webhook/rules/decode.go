@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package webhook
+package rules
 
 import (
 	"errors"
@@ -13,9 +13,9 @@ import (
 // errVersion is returned for a review of another version than the one that the configuration asks for.
 var errVersion = errors.New("want apiVersion admission.k8s.io/v1, kind AdmissionReview, with a request")
 
-// decodeReview reads a review without looking into its objects. They are most of it, so they are cut out before the rest goes
+// DecodeReview reads a review without looking into its objects. They are most of it, so they are cut out before the rest goes
 // through the library.
-func decodeReview(body []byte) (*admissionv1.AdmissionRequest, error) {
+func DecodeReview(body []byte) (*admissionv1.AdmissionRequest, error) {
 	rest, object, old := envelope(body)
 	request, err := decodeEnvelope(rest)
 	if err != nil || len(rest) == len(body) {
@@ -71,8 +71,8 @@ func envelope(body []byte) (rest, object, old []byte) {
 	return append(append(rest, request[cut:]...), body[end:]...), object, old
 }
 
-// inputOf makes an Input of a request. An error is about the objects in it.
-func inputOf(r *admissionv1.AdmissionRequest, healer string) (*Input, error) {
+// InputOf makes an Input of a request. An error is about the objects in it.
+func InputOf(r *admissionv1.AdmissionRequest, healer string) (*Input, error) {
 	in := &Input{
 		Operation: Operation(r.Operation), Group: r.Resource.Group, Resource: r.Resource.Resource, Subresource: r.SubResource,
 		Namespace: r.Namespace, User: r.UserInfo.Username, DryRun: r.DryRun != nil && *r.DryRun, Healer: healer,
