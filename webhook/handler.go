@@ -107,13 +107,13 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return // the client is gone
 		}
 	}
-	request, err := rules.DecodeReview(body)
-	if err != nil {
+	in, err := rules.Decode(body, h.Healer)
+	if in == nil {
 		h.refuse(w, http.StatusBadRequest, err)
 		return
 	}
-	response := h.answer(r.Context(), request)
-	h.Metrics.observe(request, h.Clock.Since(start))
+	response := h.answer(r.Context(), in, err)
+	h.Metrics.observe(in.Resource, h.Clock.Since(start))
 	h.write(w, response)
 }
 
@@ -155,12 +155,12 @@ func readBody(body io.Reader, announced int64, take func(int64) bool) ([]byte, e
 }
 
 // answer judges a request: the facts that its rules need, the verdict, and the namespace where that could change it.
-func (h *Handler) answer(ctx context.Context, r *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
-	in, err := rules.InputOf(r, h.Healer)
-	if err != nil {
+func (h *Handler) answer(ctx context.Context, in *rules.Input, malformed error) *admissionv1.AdmissionResponse {
+	uid := types.UID(in.UID)
+	if malformed != nil {
 		h.Metrics.malformed()
-		h.Log.Info("malformed", "resource", r.Resource.Resource, "namespace", r.Namespace, "name", r.Name, "error", err.Error())
-		return failed(r.UID, http.StatusBadRequest, metav1.StatusReasonBadRequest, "cannot be judged: "+err.Error())
+		h.Log.Info("malformed", "resource", in.Resource, "namespace", in.Namespace, "name", in.Name, "error", malformed.Error())
+		return failed(uid, http.StatusBadRequest, metav1.StatusReasonBadRequest, "cannot be judged: "+malformed.Error())
 	}
 	ctx, cancel := context.WithTimeout(ctx, readTime)
 	defer cancel()
@@ -175,7 +175,7 @@ func (h *Handler) answer(ctx context.Context, r *admissionv1.AdmissionRequest) *
 		h.Log.Info("refused", "outcome", verdict.Outcome, "operation", in.Operation, "resource", in.Resource, "namespace", in.Namespace,
 			"name", in.Subject().Name, "user", in.User, "dryRun", in.DryRun, "reasons", verdict.Reasons)
 	}
-	return response(r.UID, verdict)
+	return response(uid, verdict)
 }
 
 // retryAfter is when to try again what could not be judged. Clients do so by themselves, ten times.

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-	admissionv1 "k8s.io/api/admission/v1"
 
 	"github.com/fleetwright/fleetwright/webhook/rules"
 )
@@ -73,8 +72,7 @@ func (m *Metrics) judged(v rules.Verdict) {
 func (m *Metrics) malformed() { m.unusable.Inc() }
 
 // observe counts by resource. Its values are those that the API server was asked to send; anybody else's count as other.
-func (m *Metrics) observe(r *admissionv1.AdmissionRequest, took time.Duration) {
-	resource := r.Resource.Resource
+func (m *Metrics) observe(resource string, took time.Duration) {
 	if !slices.Contains(rules.Resources(), resource) {
 		resource = "other"
 	}

@@ -6,104 +6,58 @@ import (
 	"errors"
 	"fmt"
 
-	admissionv1 "k8s.io/api/admission/v1"
-	"sigs.k8s.io/json"
+	"github.com/fleetwright/fleetwright/internal/tree"
 )
 
 // errVersion is returned for a review of another version than the one that the configuration asks for.
 var errVersion = errors.New("want apiVersion admission.k8s.io/v1, kind AdmissionReview, with a request")
 
-// DecodeReview reads a review without looking into its objects. They are most of it, so they are cut out before the rest goes
-// through the library.
-func DecodeReview(body []byte) (*admissionv1.AdmissionRequest, error) {
-	rest, object, old := envelope(body)
-	request, err := decodeEnvelope(rest)
-	if err != nil || len(rest) == len(body) {
-		return request, err
-	}
-	if request.Object.Raw != nil || request.OldObject.Raw != nil {
-		return decodeEnvelope(body) // a key stands there twice; the library knows which one counts
-	}
-	request.Object.Raw, request.OldObject.Raw = object, old
-	return request, nil
-}
-
-func decodeEnvelope(text []byte) (*admissionv1.AdmissionRequest, error) {
-	var review admissionv1.AdmissionReview
-	if err := json.UnmarshalCaseSensitivePreserveInts(text, &review); err != nil {
+// Decode reads the JSON of an AdmissionReview. It returns no Input for a body that is no review; an error beside an Input is
+// about the objects in it. The objects are most of a review: they are left alone at first, and read within bounds of their own.
+func Decode(body []byte, healer string) (*Input, error) {
+	review, err := tree.Reader{MaxValues: maxValues, Leave: []string{"object", "oldObject"}}.Read(body)
+	if err != nil {
 		return nil, fmt.Errorf("reading the review: %w", err)
 	}
-	if review.APIVersion != admissionv1.SchemeGroupVersion.String() || review.Kind != "AdmissionReview" || review.Request == nil {
+	r := review.Get("request")
+	if review.GetText("apiVersion") != "admission.k8s.io/v1" || review.GetText("kind") != "AdmissionReview" || r == nil || r.Kind != tree.Map {
 		return nil, errVersion
 	}
-	return review.Request, nil
-}
-
-// envelope cuts the two objects out of a review. What is not as expected stays where it is.
-func envelope(body []byte) (rest, object, old []byte) {
-	start, end := valueOf(body, "request")
-	if start < 0 {
-		return body, nil, nil
-	}
-	request := body[start:end]
-	objectAt, objectEnd := valueOf(request, "object")
-	oldAt, oldEnd := valueOf(request, "oldObject")
-	if objectAt >= 0 && oldAt >= 0 && objectAt < oldEnd && oldAt < objectEnd {
-		return body, nil, nil // no JSON
-	}
-	rest = append(make([]byte, 0, len(body)/4), body[:start]...)
-	cut := 0
-	take := func(from, to int) []byte {
-		if from < 0 {
-			return nil
-		}
-		rest = append(append(rest, request[cut:from]...), "null"...)
-		cut = to
-		return request[from:to]
-	}
-	if objectAt < oldAt {
-		object = take(objectAt, objectEnd)
-		old = take(oldAt, oldEnd)
-	} else {
-		old = take(oldAt, oldEnd)
-		object = take(objectAt, objectEnd)
-	}
-	return append(append(rest, request[cut:]...), body[end:]...), object, old
-}
-
-// InputOf makes an Input of a request. An error is about the objects in it.
-func InputOf(r *admissionv1.AdmissionRequest, healer string) (*Input, error) {
 	in := &Input{
-		Operation: Operation(r.Operation), Group: r.Resource.Group, Resource: r.Resource.Resource, Subresource: r.SubResource,
-		Namespace: r.Namespace, User: r.UserInfo.Username, DryRun: r.DryRun != nil && *r.DryRun, Healer: healer,
+		UID: r.GetText("uid"), Operation: Operation(r.GetText("operation")),
+		Group: r.GetText("resource", "group"), Resource: r.GetText("resource", "resource"), Subresource: r.GetText("subResource"),
+		Namespace: r.GetText("namespace"), Name: r.GetText("name"), User: r.GetText("userInfo", "username"),
+		DryRun: isTrue(r.Get("dryRun")), Healer: healer,
 	}
-	var err error
 	switch in.Operation {
 	case Create, Update, Delete:
 	default:
-		return nil, fmt.Errorf("operation %q is not one that is judged here", r.Operation)
+		return in, fmt.Errorf("operation %q is not one that is judged here", in.Operation)
 	}
 	if in.Operation != Delete {
-		if in.Object, err = in.parse("object", r.Object.Raw); err != nil {
-			return nil, err
+		if in.Object, err = in.parse("object", r.Get("object")); err != nil {
+			return in, err
 		}
 	}
 	if in.Operation != Create {
-		if in.Old, err = in.parse("oldObject", r.OldObject.Raw); err != nil {
-			return nil, err
+		if in.Old, err = in.parse("oldObject", r.Get("oldObject")); err != nil {
+			return in, err
 		}
 	}
 	if in.Operation == Delete {
-		in.Orphan, err = orphans(r.Options.Raw, in.Old)
+		in.Orphan, err = orphans(r.Get("options"), in.Old)
 	}
 	return in, err
 }
 
-func (in *Input) parse(what string, raw []byte) (*Object, error) {
-	if len(raw) == 0 {
+func isTrue(n *tree.Node) bool { return n != nil && n.Kind == tree.Bool && n.Text == "true" }
+
+func (in *Input) parse(what string, raw *tree.Node) (*Object, error) {
+	if raw == nil || raw.Text == "null" {
 		return nil, fmt.Errorf("%s of a %s is missing", what, in.Operation)
 	}
-	o, err := ParseObject(raw)
+	root, err := objectReader().ReadRaw(raw)
+	o, err := newObject(root, []byte(raw.Text), err)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", what, err)
 	}
@@ -117,22 +71,15 @@ func (in *Input) parse(what string, raw []byte) (*Object, error) {
 }
 
 // orphans says whether a deletion would leave dependents behind. Without a policy of its own it follows the finalizers.
-func orphans(options []byte, old *Object) (bool, error) {
-	var o struct {
-		PropagationPolicy *string `json:"propagationPolicy"`
-		OrphanDependents  *bool   `json:"orphanDependents"`
+func orphans(options *tree.Node, old *Object) (bool, error) {
+	if options != nil && options.Kind != tree.Map && options.Kind != tree.Null {
+		return false, fmt.Errorf("options: is %s, must be an object", options.Kind)
 	}
-	if len(options) > 0 {
-		if err := json.UnmarshalCaseSensitivePreserveInts(options, &o); err != nil {
-			return false, fmt.Errorf("options: %w", err)
-		}
+	if policy := options.GetText("propagationPolicy"); policy != "" {
+		return policy == "Orphan", nil
 	}
-	switch {
-	case o.PropagationPolicy != nil:
-		return *o.PropagationPolicy == "Orphan", nil
-	case o.OrphanDependents != nil:
-		return *o.OrphanDependents, nil
-	default:
-		return old.hasFinalizer("orphan"), nil
+	if dependents := options.Get("orphanDependents"); dependents != nil && dependents.Kind == tree.Bool {
+		return isTrue(dependents), nil
 	}
+	return old.hasFinalizer("orphan"), nil
 }

@@ -16,11 +16,13 @@ const (
 
 // An Input is a request, as plain values, with the facts that its rules need.
 type Input struct {
+	UID         string // of the review
 	Operation   Operation
 	Group       string // of the resource
 	Resource    string // plural, lower case
 	Subresource string // scale or empty
 	Namespace   string
+	Name        string // as the request has it
 	User        string
 	// DryRun changes no verdict: a dry run shows what would happen.
 	DryRun bool

@@ -3,6 +3,7 @@
 package rules
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -14,9 +15,9 @@ import (
 	"github.com/fleetwright/fleetwright/render"
 )
 
-// maxNodes bounds the values in one object. The largest StatefulSet has a few thousand, most of them in managedFields; a
-// tree of this many takes some 10 MiB.
-const maxNodes = 50_000
+// maxValues bounds what is read of one object. The largest StatefulSet has some thousand values; a tree of this many takes some
+// 10 MiB.
+const maxValues = 50_000
 
 // An Object is what rules read of an object in a request.
 type Object struct {
@@ -35,15 +36,22 @@ type Object struct {
 // ParseObject reads an object of a request. It builds a tree: nothing in it takes long or much memory to read, whatever
 // the object holds.
 func ParseObject(raw []byte) (*Object, error) {
-	raw = withoutManagedFields(raw)
-	if n := values(raw); n > maxNodes {
-		return nil, fmt.Errorf("holds more than %d values: no object of a fleet does", maxNodes)
-	}
-	root, err := tree.FromJSON(raw)
-	if err != nil {
+	root, err := objectReader().Read(raw)
+	return newObject(root, raw, err)
+}
+
+// objectReader leaves managed fields alone: they are half of most objects, and no rule reads them.
+func objectReader() tree.Reader {
+	return tree.Reader{MaxValues: maxValues, Leave: []string{"managedFields"}}
+}
+
+func newObject(root *tree.Node, raw []byte, err error) (*Object, error) {
+	switch {
+	case errors.Is(err, tree.ErrTooMany):
+		return nil, fmt.Errorf("holds more than %d values: no object of a fleet does", maxValues)
+	case err != nil:
 		return nil, err
-	}
-	if root.Kind != tree.Map {
+	case root.Kind != tree.Map:
 		return nil, fmt.Errorf("is %s, must be an object", root.Kind)
 	}
 	meta := root.Get("metadata")
@@ -55,43 +63,19 @@ func ParseObject(raw []byte) (*Object, error) {
 		Terminating: meta.GetText("deletionTimestamp") != "",
 	}
 	if strings.HasPrefix(root.GetText("apiVersion"), v1alpha1.GroupVersion.Group+"/") {
-		if o.Fleet, err = fleetOf(o.Kind, root, raw); err != nil {
-			return nil, err
+		if o.Fleet = v1alpha1.NewFleet(o.Kind); o.Fleet != nil {
+			return o, decodeFleet(o.Fleet, root, raw)
 		}
 	}
 	return o, nil
 }
 
-// values is at least the number of values in a JSON text.
-func values(raw []byte) int {
-	n := 1
-	for _, c := range raw {
-		if c == ',' || c == '[' || c == '{' {
-			n++
-		}
-	}
-	return n
-}
-
-// fleetOf decodes a fleet, and returns nil for a kind that is none. Quantities are looked at first: parsing one with many
-// digits and a huge exponent takes minutes.
-func fleetOf(kind string, root *tree.Node, raw []byte) (v1alpha1.Fleet, error) {
-	var f v1alpha1.Fleet
-	switch kind {
-	case v1alpha1.KindPersistentFleet:
-		f = &v1alpha1.PersistentFleet{}
-	case v1alpha1.KindBucketFleet:
-		f = &v1alpha1.BucketFleet{}
-	default:
-		return nil, nil //nolint:nilnil // not a fleet, and nothing wrong with that
-	}
+// decodeFleet fills in a fleet. Quantities are looked at first: parsing one with many digits and a huge exponent takes minutes.
+func decodeFleet(f v1alpha1.Fleet, root *tree.Node, raw []byte) error {
 	if at := longQuantity(root); at != "" {
-		return nil, fmt.Errorf("%s is out of range: no quantity is that large, or that exact", at)
+		return fmt.Errorf("%s is out of range: no quantity is that large, or that exact", at)
 	}
-	if err := json.UnmarshalCaseSensitivePreserveInts(raw, f); err != nil {
-		return nil, err
-	}
-	return f, nil
+	return json.UnmarshalCaseSensitivePreserveInts(raw, f)
 }
 
 // longQuantity returns the path of a quantity that must not be parsed. Keys may be there twice; all count.

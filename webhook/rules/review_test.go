@@ -130,9 +130,9 @@ func TestFactsAreLazy(t *testing.T) {
 
 func TestObjects(t *testing.T) {
 	tests := map[string]struct{ text, want string }{
-		"not JSON":        {`{`, "unexpected EOF"},
+		"not JSON":        {`{`, "unexpected end of JSON input"},
 		"a list":          {`[]`, "is a list, must be an object"},
-		"two objects":     {`{}{}`, "holds 2 JSON values"},
+		"two objects":     {`{}{}`, "after top-level value"},
 		"deep":            {repeat(`{"a":`, 300) + `1` + repeat(`}`, 300), "nests deeper than 200 levels"},
 		"wide":            {`{"a":[` + repeat(`1,`, 60_000) + `1]}`, "holds more than 50000 values"},
 		"fleet, bad type": {`{"apiVersion":"celld.eric.dev/v1alpha1","kind":"PersistentFleet","spec":{"replicas":"x"}}`, "cannot unmarshal"},
