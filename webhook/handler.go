@@ -50,11 +50,11 @@ type Gatherer interface {
 
 // Handler answers admission reviews over HTTP.
 type Handler struct {
-	Healer  string
-	Facts   Gatherer
-	Metrics *Metrics
-	Clock   clock.PassiveClock
-	Log     logr.Logger
+	healer  string
+	facts   Gatherer
+	metrics *Metrics
+	clock   clock.PassiveClock
+	log     logr.Logger
 
 	slots, large chan struct{}
 	held         atomic.Int64 // bytes
@@ -63,7 +63,7 @@ type Handler struct {
 // NewHandler returns a Handler.
 func NewHandler(healer string, facts Gatherer, metrics *Metrics, c clock.PassiveClock, log logr.Logger) *Handler {
 	return &Handler{
-		Healer: healer, Facts: facts, Metrics: metrics, Clock: c, Log: log,
+		healer: healer, facts: facts, metrics: metrics, clock: c, log: log,
 		slots: make(chan struct{}, slots), large: make(chan struct{}, largeSlots),
 	}
 }
@@ -75,7 +75,7 @@ func NewHandler(healer string, facts Gatherer, metrics *Metrics, c clock.Passive
 // read fill the connection, which carries them all, and nobody's turn would ever end. So as many are read as maxHeld holds, and
 // the rest is told to come again, which API servers do by themselves. Large ones do not wait at all.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	start := h.Clock.Now()
+	start := h.clock.Now()
 	large := r.ContentLength < 0 || r.ContentLength > largeBody
 	if large {
 		select {
@@ -107,13 +107,13 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return // the client is gone
 		}
 	}
-	in, err := rules.Decode(body, h.Healer)
+	in, err := rules.Decode(body, h.healer)
 	if in == nil {
 		h.refuse(w, http.StatusBadRequest, err)
 		return
 	}
 	response := h.answer(r.Context(), in, err)
-	h.Metrics.observe(in.Resource, h.Clock.Since(start))
+	h.metrics.observe(in.Resource, h.clock.Since(start))
 	h.write(w, response)
 }
 
@@ -158,21 +158,21 @@ func readBody(body io.Reader, announced int64, take func(int64) bool) ([]byte, e
 func (h *Handler) answer(ctx context.Context, in *rules.Input, malformed error) *admissionv1.AdmissionResponse {
 	uid := types.UID(in.UID)
 	if malformed != nil {
-		h.Metrics.malformed()
-		h.Log.Info("malformed", "resource", in.Resource, "namespace", in.Namespace, "name", in.Name, "error", malformed.Error())
+		h.metrics.malformed()
+		h.log.Info("malformed", "resource", in.Resource, "namespace", in.Namespace, "name", in.Name, "error", malformed.Error())
 		return failed(uid, http.StatusBadRequest, metav1.StatusReasonBadRequest, "cannot be judged: "+malformed.Error())
 	}
 	ctx, cancel := context.WithTimeout(ctx, readTime)
 	defer cancel()
-	h.Facts.Gather(ctx, in, rules.Needed(in))
+	h.facts.Gather(ctx, in, rules.Needed(in))
 	verdict := rules.Review(in)
 	if verdict.Outcome != rules.Allow && in.Namespace != "" {
-		h.Facts.GatherNamespace(ctx, in)
+		h.facts.GatherNamespace(ctx, in)
 		verdict = rules.Review(in)
 	}
-	h.Metrics.judged(verdict)
+	h.metrics.judged(verdict)
 	if verdict.Outcome != rules.Allow {
-		h.Log.Info("refused", "outcome", verdict.Outcome, "operation", in.Operation, "resource", in.Resource, "namespace", in.Namespace,
+		h.log.Info("refused", "outcome", verdict.Outcome, "operation", in.Operation, "resource", in.Resource, "namespace", in.Namespace,
 			"name", in.Subject().Name, "user", in.User, "dryRun", in.DryRun, "reasons", verdict.Reasons)
 	}
 	return response(uid, verdict)
@@ -210,8 +210,8 @@ func failed(uid types.UID, code int32, reason metav1.StatusReason, message strin
 }
 
 func (h *Handler) refuse(w http.ResponseWriter, code int, err error) {
-	h.Metrics.malformed()
-	h.Log.Info("not a review", "error", err.Error())
+	h.metrics.malformed()
+	h.log.Info("not a review", "error", err.Error())
 	if code == http.StatusServiceUnavailable {
 		w.Header().Set("Retry-After", strconv.Itoa(int(retryAfter/time.Second)))
 	}
@@ -225,6 +225,6 @@ func (h *Handler) write(w http.ResponseWriter, response *admissionv1.AdmissionRe
 		Response: response,
 	})
 	if err != nil {
-		h.Log.Info("the answer was not read", "error", err.Error())
+		h.log.Info("the answer was not read", "error", err.Error())
 	}
 }

@@ -30,8 +30,8 @@ const Path = "/review"
 // timeoutSeconds bounds an answer; the webhook itself gives up reading after three seconds.
 const timeoutSeconds = 5
 
-// A Guard is one entry of the configuration.
-type Guard struct {
+// A guard is one entry of the configuration.
+type guard struct {
 	Name  string // its first label; the rest is the API group
 	Rules []admissionregistrationv1.RuleWithOperations
 	// Labelled limits the guard to objects with an identity. An object counts as well when it had one before the request.
@@ -86,14 +86,14 @@ func ownKeyDiffers(in string) string {
 		"%[2]s.orValue({}).exists(k, %[3]s && !(k in %[1]s.orValue({}))))", is, was, ours)
 }
 
-// Guards are the entries, in the order of the rules.
-func Guards() []Guard {
+// guards are the entries, in the order of the rules.
+func guards() []guard {
 	const group = "celld.eric.dev"
 	fleets := func(operations ...admissionregistrationv1.OperationType) []admissionregistrationv1.RuleWithOperations {
 		return on(group, "v1alpha1", operations, rules.PersistentFleets, rules.BucketFleets)
 	}
 	workloads := []string{rules.StatefulSets, rules.Deployments}
-	return []Guard{
+	return []guard{
 		{
 			Name: "fleet-create", Rules: fleets(create), Policy: closed,
 			Why: "two fleets of one name or identity would share disks and bucket, and nothing but this guard tells them apart",
@@ -214,13 +214,13 @@ func Configuration(namespace string) *admissionregistrationv1.ValidatingWebhookC
 		TypeMeta:   metav1.TypeMeta{APIVersion: admissionregistrationv1.SchemeGroupVersion.String(), Kind: "ValidatingWebhookConfiguration"},
 		ObjectMeta: metav1.ObjectMeta{Name: Name, Labels: map[string]string{"app.kubernetes.io/name": Name}},
 	}
-	for _, g := range Guards() {
+	for _, g := range guards() {
 		c.Webhooks = append(c.Webhooks, g.entry(namespace))
 	}
 	return c
 }
 
-func (g *Guard) entry(namespace string) admissionregistrationv1.ValidatingWebhook {
+func (g *guard) entry(namespace string) admissionregistrationv1.ValidatingWebhook {
 	path, port, timeout := Path, int32(443), int32(timeoutSeconds)
 	none, equivalent, policy := admissionregistrationv1.SideEffectClassNone, admissionregistrationv1.Equivalent, g.Policy
 	selector := &metav1.LabelSelector{}

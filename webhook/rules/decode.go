@@ -25,7 +25,7 @@ func Decode(body []byte, healer string) (*Input, error) {
 	}
 	in := &Input{
 		UID: r.GetText("uid"), Operation: Operation(r.GetText("operation")),
-		Group: r.GetText("resource", "group"), Resource: r.GetText("resource", "resource"), Subresource: r.GetText("subResource"),
+		Resource: r.GetText("resource", "resource"), Subresource: r.GetText("subResource"),
 		Namespace: r.GetText("namespace"), Name: r.GetText("name"), User: r.GetText("userInfo", "username"),
 		DryRun: isTrue(r.Get("dryRun")), Healer: healer,
 	}
@@ -56,8 +56,7 @@ func (in *Input) parse(what string, raw *tree.Node) (*Object, error) {
 	if raw == nil || raw.Text == "null" {
 		return nil, fmt.Errorf("%s of a %s is missing", what, in.Operation)
 	}
-	root, err := objectReader().ReadRaw(raw)
-	o, err := newObject(root, []byte(raw.Text), err)
+	o, err := readObject(raw)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", what, err)
 	}

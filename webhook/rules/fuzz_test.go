@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/fleetwright/fleetwright/webhook/internal/rulestest"
 	"github.com/fleetwright/fleetwright/webhook/rules"
 )
 
@@ -21,11 +22,11 @@ func FuzzReview(f *testing.F) {
 		rules.Budgets, rules.NetworkPolicies, rules.Services, rules.Ingresses, rules.Claims, rules.Reservations}
 	me := live(f)
 	f.Fuzz(func(t *testing.T, old, object []byte, which uint8) {
-		was, err := rules.ParseObject(old)
+		was, err := rulestest.Object(string(old))
 		if err != nil {
 			return
 		}
-		is, err := rules.ParseObject(object)
+		is, err := rulestest.Object(string(object))
 		if err != nil {
 			return
 		}

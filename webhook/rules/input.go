@@ -18,7 +18,6 @@ const (
 type Input struct {
 	UID         string // of the review
 	Operation   Operation
-	Group       string // of the resource
 	Resource    string // plural, lower case
 	Subresource string // scale or empty
 	Namespace   string

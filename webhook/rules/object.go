@@ -23,29 +23,19 @@ const maxValues = 50_000
 type Object struct {
 	Kind, Namespace, Name string
 	Identity              string // label
-	FleetName             string // label
 	SealText              string // annotation
 	Terminating           bool
 	// Fleet is the typed object when it is a fleet.
 	Fleet v1alpha1.Fleet
 
-	root *tree.Node
-	seal *render.Seal
+	root     *tree.Node
+	computed *render.Seal
 }
 
-// ParseObject reads an object of a request. It builds a tree: nothing in it takes long or much memory to read, whatever
-// the object holds.
-func ParseObject(raw []byte) (*Object, error) {
-	root, err := objectReader().Read(raw)
-	return newObject(root, raw, err)
-}
-
-// objectReader leaves managed fields alone: they are half of most objects, and no rule reads them.
-func objectReader() tree.Reader {
-	return tree.Reader{MaxValues: maxValues, Leave: []string{"managedFields"}}
-}
-
-func newObject(root *tree.Node, raw []byte, err error) (*Object, error) {
+// readObject reads an object of a request. It builds a tree: nothing in it takes long or much memory to read, whatever the
+// object holds. Managed fields are left alone: they are half of most objects, and no rule reads them.
+func readObject(raw *tree.Node) (*Object, error) {
+	root, err := tree.Reader{MaxValues: maxValues, Leave: []string{"managedFields"}}.ReadRaw(raw)
 	switch {
 	case errors.Is(err, tree.ErrTooMany):
 		return nil, fmt.Errorf("holds more than %d values: no object of a fleet does", maxValues)
@@ -58,24 +48,24 @@ func newObject(root *tree.Node, raw []byte, err error) (*Object, error) {
 	o := &Object{
 		root: root, Kind: root.GetText("kind"),
 		Namespace: meta.GetText("namespace"), Name: meta.GetText("name"),
-		Identity: meta.GetText("labels", v1alpha1.LabelFleetUID), FleetName: meta.GetText("labels", v1alpha1.LabelFleet),
+		Identity:    meta.GetText("labels", v1alpha1.LabelFleetUID),
 		SealText:    meta.GetText("annotations", v1alpha1.AnnotationSeal),
 		Terminating: meta.GetText("deletionTimestamp") != "",
 	}
 	if strings.HasPrefix(root.GetText("apiVersion"), v1alpha1.GroupVersion.Group+"/") {
 		if o.Fleet = v1alpha1.NewFleet(o.Kind); o.Fleet != nil {
-			return o, decodeFleet(o.Fleet, root, raw)
+			return o, decodeFleet(o.Fleet, root, raw.Text)
 		}
 	}
 	return o, nil
 }
 
 // decodeFleet fills in a fleet. Quantities are looked at first: parsing one with many digits and a huge exponent takes minutes.
-func decodeFleet(f v1alpha1.Fleet, root *tree.Node, raw []byte) error {
+func decodeFleet(f v1alpha1.Fleet, root *tree.Node, text string) error {
 	if at := longQuantity(root); at != "" {
 		return fmt.Errorf("%s is out of range: no quantity is that large, or that exact", at)
 	}
-	return json.UnmarshalCaseSensitivePreserveInts(raw, f)
+	return json.UnmarshalCaseSensitivePreserveInts([]byte(text), f)
 }
 
 // longQuantity returns the path of a quantity that must not be parsed. Keys may be there twice; all count.
@@ -108,13 +98,13 @@ func longQuantity(root *tree.Node) string {
 	return found
 }
 
-// Seal computes the seal of the object as it is.
-func (o *Object) Seal() render.Seal {
-	if o.seal == nil {
+// seal computes the seal of the object as it is.
+func (o *Object) seal() render.Seal {
+	if o.computed == nil {
 		s := render.SealOfTree(o.root)
-		o.seal = &s
+		o.computed = &s
 	}
-	return *o.seal
+	return *o.computed
 }
 
 // owners returns the owner references, as text that can be compared.

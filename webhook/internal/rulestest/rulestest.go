@@ -110,13 +110,22 @@ func Edited(t testing.TB, object, patch string) string {
 	return string(out)
 }
 
+// Object is an object as a request to create it has it.
+func Object(text string) (*rules.Object, error) {
+	in, err := rules.Decode([]byte(`{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","request":{"operation":"CREATE","object":`+text+`}}`), Healer)
+	if err != nil {
+		return nil, err
+	}
+	return in.Object, nil
+}
+
 // Parsed is an object in a request, nil for an empty text.
 func Parsed(t testing.TB, text string) *rules.Object {
 	t.Helper()
 	if text == "" {
 		return nil
 	}
-	o, err := rules.ParseObject([]byte(text))
+	o, err := Object(text)
 	require.NoError(t, err)
 	return o
 }
@@ -172,7 +181,7 @@ func Input(t testing.TB, operation rules.Operation, old, object string, facts ru
 // FleetInput is a request for a fleet, of merge patches of the base. An empty one says that there is no such object.
 func FleetInput(t testing.TB, base, old, object string, facts rules.Facts) *rules.Input {
 	t.Helper()
-	in := &rules.Input{Group: "celld.eric.dev", Resource: rules.PersistentFleets, Namespace: "fleets", User: Human, Healer: Healer, Facts: facts}
+	in := &rules.Input{Resource: rules.PersistentFleets, Namespace: "fleets", User: Human, Healer: Healer, Facts: facts}
 	if base == Bucket {
 		in.Resource = rules.BucketFleets
 	}
