@@ -1,114 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package webhook
+package rules
 
 import (
-	"slices"
 	"time"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	"github.com/fleetwright/fleetwright/render"
 )
 
-// Operation of a request.
-type Operation string
-
-// Operations.
-const (
-	Create Operation = "CREATE"
-	Update Operation = "UPDATE"
-	Delete Operation = "DELETE"
-)
-
-// An Input is a request, as plain values, with the facts that its rules need.
-type Input struct {
-	Operation   Operation
-	Group       string // of the resource
-	Resource    string // plural, lower case
-	Subresource string // scale or empty
-	Namespace   string
-	User        string
-	// DryRun changes no verdict: a dry run shows what would happen.
-	DryRun bool
-	// Orphan says that a deletion leaves dependents running.
-	Orphan bool
-	// Object is nil for a deletion, Old for a creation.
-	Object, Old *Object
-	// Healer is the user name of the healer.
-	Healer string
-	Facts  Facts
-}
-
-// subject is the object as it would be after the request, or as it was before a deletion.
-func (in *Input) subject() *Object {
-	if in.Object != nil {
-		return in.Object
-	}
-	return in.Old
-}
-
-// is says that the request is one of some operations on one of some resources, main resource only.
-func (in *Input) is(operations []Operation, resources ...string) bool {
-	if in.Subresource != "" {
-		return false
-	}
-	return in.operates(operations) && in.on(resources)
-}
-
-func (in *Input) operates(operations []Operation) bool {
-	for _, o := range operations {
-		if o == in.Operation {
-			return true
-		}
-	}
-	return false
-}
-
-func (in *Input) on(resources []string) bool {
-	for _, r := range resources {
-		if r == in.Resource {
-			return true
-		}
-	}
-	return false
-}
-
-// Who writes on behalf of the control plane. A controller manager that runs without a service account for each controller is
-// a user of its own.
-const (
-	namespaceController   = "system:serviceaccount:kube-system:namespace-controller"
-	garbageCollector      = "system:serviceaccount:kube-system:generic-garbage-collector"
-	statefulSetController = "system:serviceaccount:kube-system:statefulset-controller"
-	controllerManager     = "system:kube-controller-manager"
-)
-
-// byControlPlane says that the request finishes a deletion that somebody else began.
-func (in *Input) byControlPlane() bool {
-	return in.User == namespaceController || in.User == garbageCollector || in.User == controllerManager
-}
-
-func (in *Input) byHealer() bool { return in.Healer != "" && in.User == in.Healer }
-
-// newOwners are the owner references that a write adds.
-func (in *Input) newOwners() []string {
-	var before, added []string
-	if in.Old != nil {
-		before = in.Old.owners()
-	}
-	for _, o := range in.Object.owners() {
-		if !slices.Contains(before, o) {
-			added = append(added, o)
-		}
-	}
-	return added
-}
-
 // State of a fact.
 type State uint8
 
 // States. What was not read is as unknown as what could not be read, so that a rule which forgets to ask never admits.
 const (
-	NotRead State = iota
+	notRead State = iota
 	Failed
 	Absent
 	Present
@@ -120,9 +26,6 @@ type Fact[T any] struct {
 	Value T
 	Why   string // when Failed
 }
-
-// Known returns a fact that was read.
-func Known[T any](value T) Fact[T] { return Fact[T]{State: Present, Value: value} }
 
 // unknown says why a fact is not known; it is empty when it is.
 func (f Fact[T]) unknown(what string) string {
@@ -234,4 +137,33 @@ func (n Needs) and(m Needs) Needs {
 		Orphans:  n.Orphans || m.Orphans,
 		Live:     n.Live || m.Live,
 	}
+}
+
+// ReservationName is that of the bucket of the request's fleet or workload, empty when it has none.
+func (in *Input) ReservationName() string {
+	o := in.Subject()
+	if o.Fleet != nil {
+		return render.ReservationName(o.Fleet.Store().BucketURL())
+	}
+	bucket := o.bucket()
+	if bucket == "" {
+		return ""
+	}
+	return render.ReservationName((&v1alpha1.ObjectStore{Bucket: bucket}).BucketURL())
+}
+
+// WorkloadName names the object that runs the fleet which the request is about: a fleet's own, or that of a claim's name.
+func (in *Input) WorkloadName() (resource, name string) {
+	o := in.Subject()
+	if o.Fleet != nil {
+		return FleetOf(o.Fleet).Workload, o.Name
+	}
+	name, _, _ = render.ParseClaimName(o.Name)
+	return StatefulSets, name
+}
+
+// OfMember says whether a claim's name is one that a member of the request's workload could have.
+func (in *Input) OfMember(claim string) bool {
+	fleet, ordinal, ok := render.ParseClaimName(claim)
+	return ok && fleet == in.Subject().Name && ordinal < maxMembers
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package webhook
+package rules
 
 import (
 	"fmt"
@@ -13,7 +13,7 @@ import (
 )
 
 func isFleet(in *Input, operations ...Operation) bool {
-	return in.is(operations, PersistentFleets, BucketFleets) && in.subject().Fleet != nil
+	return in.is(operations, PersistentFleets, BucketFleets) && in.Subject().Fleet != nil
 }
 
 // fleetWritten: a fleet that is created, or whose spec changes. One that an older version stored and a newer rule would

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package webhook
+package rules
 
 import (
 	"fmt"
@@ -70,18 +70,18 @@ func sealed(in *Input) finding {
 //     plugin added something to a fresh render or to a repair. With the same seal over the same fields it is a policy that
 //     wakes up later, and would restart members.
 func unsealed(in *Input) []Reason {
-	if in.Old != nil && in.Object.SealText == in.Old.SealText && in.Object.Seal() == in.Old.Seal() {
+	if in.Old != nil && in.Object.SealText == in.Old.SealText && in.Object.seal() == in.Old.seal() {
 		return nil
 	}
 	claimed, err := seal.Parse(in.Object.SealText)
-	if err == nil && fits(in, claimed, in.Object.Seal()) {
+	if err == nil && fits(in, claimed, in.Object.seal()) {
 		return nil
 	}
 	foreign, rest := foreignKeys(in.Object, nil)
 	switch {
-	case in.Old != nil && in.Object.SealText == in.Old.SealText && in.Object.Seal() == withoutGone(in).Seal():
+	case in.Old != nil && in.Object.SealText == in.Old.SealText && in.Object.seal() == withoutGone(in).seal():
 		return nil
-	case len(foreign) > 0 && err == nil && fits(in, claimed, rest.Seal()):
+	case len(foreign) > 0 && err == nil && fits(in, claimed, rest.seal()):
 		return foreign // these keys are all that is wrong
 	case in.Old == nil:
 		return append(foreign, sealedWrongly(in.Object, err))
@@ -105,7 +105,7 @@ func fits(in *Input, claimed, seal seal.Seal) bool {
 // intact says that an object's own fields are as they were rendered.
 func intact(o *Object) bool {
 	claimed, err := seal.Parse(o.SealText)
-	return err == nil && claimed.Owned == o.Seal().Owned
+	return err == nil && claimed.Owned == o.seal().Owned
 }
 
 // ownerNeeds: only a change of the identity takes a look at the fleets.

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package webhook
+package rules
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
@@ -31,7 +32,7 @@ func workloadScaled(in *Input) bool {
 	case in.byHealer():
 		return false
 	case in.Subresource == "scale":
-		return in.Operation == Update && in.on([]string{StatefulSets, Deployments}) && in.scaleIdentity() != "" &&
+		return in.Operation == Update && slices.Contains([]string{StatefulSets, Deployments}, in.Resource) && in.scaleIdentity() != "" &&
 			in.Object.replicas(0) != in.Old.replicas(0)
 	case workloadCreated(in):
 		return in.Object.replicas(1) != 1
@@ -57,7 +58,7 @@ func (in *Input) workloadIdentity() string {
 	case in.Old != nil && in.Old.Identity != "":
 		return in.Old.Identity
 	default:
-		return in.subject().Identity
+		return in.Subject().Identity
 	}
 }
 

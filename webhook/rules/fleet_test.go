@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package webhook_test
+package rules_test
 
 import (
 	"testing"
@@ -8,41 +8,18 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fleetwright/fleetwright/render"
-	"github.com/fleetwright/fleetwright/webhook"
+	"github.com/fleetwright/fleetwright/webhook/rules"
 )
-
-func fleetInput(t testing.TB, base, old, object string, facts webhook.Facts) *webhook.Input {
-	t.Helper()
-	in := &webhook.Input{Group: "celld.eric.dev", Resource: webhook.PersistentFleets, Namespace: "fleets", User: human, Healer: healer, Facts: facts}
-	if base == bucket {
-		in.Resource = webhook.BucketFleets
-	}
-	switch {
-	case old == "":
-		in.Operation = webhook.Create
-	case object == "":
-		in.Operation = webhook.Delete
-	default:
-		in.Operation = webhook.Update
-	}
-	if old != "" {
-		in.Old = parsed(t, merged(t, base, old))
-	}
-	if object != "" {
-		in.Object = parsed(t, merged(t, base, object))
-	}
-	return in
-}
 
 func TestFleet(t *testing.T) {
 	me := live(t)
-	reserved := func(identity string) webhook.Fact[webhook.Reservation] {
-		return webhook.Known(webhook.Reservation{Name: me.Reservation, Identity: identity, Fleet: "PersistentFleet others/first"})
+	reserved := func(identity string) rules.Fact[rules.Reservation] {
+		return known(rules.Reservation{Name: me.Reservation, Identity: identity, Fleet: "PersistentFleet others/first"})
 	}
 	younger, older := `{metadata: {name: a, creationTimestamp: "2026-01-03T00:00:00Z"}}`, `{metadata: {name: a, creationTimestamp: "2026-01-01T00:00:00Z"}}`
 	tests := map[string]struct {
 		base, old, object string // merge patches; empty: there is none
-		facts             func(*webhook.Facts)
+		facts             func(*rules.Facts)
 		want              []string
 	}{
 		"create":                      {object: `{}`},
@@ -56,25 +33,25 @@ func TestFleet(t *testing.T) {
 		"another spelling":            {old: `{}`, object: `{spec: {storage: {bucket: my-bucket, size: 10240Mi}}}`},
 		"immutable workload":          {base: bucket, old: `{}`, object: `{spec: {workload: Ordered}}`, want: []string{"spec.workload: immutable"}},
 		"zone removed":                {old: `{}`, object: `{spec: {placement: {zones: [us-east-1a, us-east-1b]}}}`},
-		"bucket reserved for another": {object: `{}`, facts: func(f *webhook.Facts) { f.Reservation = reserved(foreign) }, want: []string{"spec.storage.bucket: PersistentFleet others/first"}},
-		"bucket reserved for itself":  {object: `{}`, facts: func(f *webhook.Facts) { f.Reservation = reserved(me.Identity) }},
-		"bucket in use": {object: `{}`, facts: func(f *webhook.Facts) { f.Rivals = webhook.Known([]webhook.Fleet{live(t, younger)}) },
+		"bucket reserved for another": {object: `{}`, facts: func(f *rules.Facts) { f.Reservation = reserved(foreign) }, want: []string{"spec.storage.bucket: PersistentFleet others/first"}},
+		"bucket reserved for itself":  {object: `{}`, facts: func(f *rules.Facts) { f.Reservation = reserved(me.Identity) }},
+		"bucket in use": {object: `{}`, facts: func(f *rules.Facts) { f.Rivals = known([]rules.Fleet{live(t, younger)}) },
 			want: []string{"spec.storage.bucket: PersistentFleet fleets/a uses"}},
-		"bucket in use by a fleet without the reservation": {object: `{}`, facts: func(f *webhook.Facts) {
-			f.Reservation, f.Rivals = reserved(me.Identity), webhook.Known([]webhook.Fleet{live(t, older)})
+		"bucket in use by a fleet without the reservation": {object: `{}`, facts: func(f *rules.Facts) {
+			f.Reservation, f.Rivals = reserved(me.Identity), known([]rules.Fleet{live(t, older)})
 		}},
-		"bucket in use by a fleet of the same identity": {object: `{}`, facts: func(f *webhook.Facts) {
+		"bucket in use by a fleet of the same identity": {object: `{}`, facts: func(f *rules.Facts) {
 			twin := live(t, `{metadata: {namespace: elsewhere}, spec: {identity: "`+me.Identity+`"}}`)
-			f.Reservation, f.Rivals = reserved(me.Identity), webhook.Known([]webhook.Fleet{twin})
+			f.Reservation, f.Rivals = reserved(me.Identity), known([]rules.Fleet{twin})
 		}, want: []string{"spec.storage.bucket: elsewhere/my-fleet uses"}},
-		"change beside a younger fleet": {old: `{}`, object: `{spec: {replicas: 4}}`, facts: func(f *webhook.Facts) { f.Rivals = webhook.Known([]webhook.Fleet{live(t, younger)}) }},
-		"change beside an older fleet":  {old: `{}`, object: `{spec: {replicas: 4}}`, facts: func(f *webhook.Facts) { f.Rivals = webhook.Known([]webhook.Fleet{live(t, older)}) }},
-		"change on another's bucket":    {old: `{}`, object: `{spec: {maintenance: {paused: true}}}`, facts: func(f *webhook.Facts) { f.Reservation = reserved(foreign) }},
-		"same name, other kind": {base: bucket, object: `{spec: {storage: {bucket: s3://other}}}`, facts: func(f *webhook.Facts) { f.Rivals = webhook.Known([]webhook.Fleet(nil)) },
+		"change beside a younger fleet": {old: `{}`, object: `{spec: {replicas: 4}}`, facts: func(f *rules.Facts) { f.Rivals = known([]rules.Fleet{live(t, younger)}) }},
+		"change beside an older fleet":  {old: `{}`, object: `{spec: {replicas: 4}}`, facts: func(f *rules.Facts) { f.Rivals = known([]rules.Fleet{live(t, older)}) }},
+		"change on another's bucket":    {old: `{}`, object: `{spec: {maintenance: {paused: true}}}`, facts: func(f *rules.Facts) { f.Reservation = reserved(foreign) }},
+		"same name, other kind": {base: bucket, object: `{spec: {storage: {bucket: s3://other}}}`, facts: func(f *rules.Facts) { f.Rivals = known([]rules.Fleet(nil)) },
 			want: []string{"metadata.name: the same Services"}},
-		"same identity": {object: `{metadata: {name: b}, spec: {identity: "` + me.Identity + `", storage: {bucket: s3://other}}}`, facts: func(f *webhook.Facts) { f.Rivals = webhook.Known([]webhook.Fleet(nil)) },
+		"same identity": {object: `{metadata: {name: b}, spec: {identity: "` + me.Identity + `", storage: {bucket: s3://other}}}`, facts: func(f *rules.Facts) { f.Rivals = known([]rules.Fleet(nil)) },
 			want: []string{"spec.identity: the same disks"}},
-		"bucket unknown":         {object: `{}`, facts: func(f *webhook.Facts) { f.Rivals = webhook.Fact[[]webhook.Fleet]{} }},
+		"bucket unknown":         {object: `{}`, facts: func(f *rules.Facts) { f.Rivals = rules.Fact[[]rules.Fleet]{} }},
 		"delete":                 {old: `{}`},
 		"delete protected":       {old: `{metadata: {annotations: {celld.eric.dev/protect: "true"}}}`, want: []string{"metadata.annotations[celld.eric.dev/protect]: protects"}},
 		"delete protected false": {old: `{metadata: {annotations: {celld.eric.dev/protect: "false"}}}`},
@@ -90,19 +67,19 @@ func TestFleet(t *testing.T) {
 				tc.base = persistent
 			}
 			in := fleetInput(t, tc.base, tc.old, tc.object, facts)
-			requireVerdict(t, tc.want, webhook.Review(in))
+			requireVerdict(t, tc.want, rules.Review(in))
 			in.User, in.DryRun = healer, true
-			requireVerdict(t, tc.want, webhook.Review(in)) // nobody is exempt, and a dry run shows what would happen
+			requireVerdict(t, tc.want, rules.Review(in)) // nobody is exempt, and a dry run shows what would happen
 		})
 	}
 }
 
 func TestFleetWarnings(t *testing.T) {
-	down := webhook.Known(webhook.Workload{Replicas: 4, Ready: 3})
+	down := known(rules.Workload{Replicas: 4, Ready: 3})
 	image := `{spec: {runtimeImage: "registry.test/celld@sha256:60303ae22b998861bce3b28f33eec1be758a213c86c93c076dbe9f558c11c752"}}`
 	tests := map[string]struct {
 		base, object string
-		workload     webhook.Fact[webhook.Workload]
+		workload     rules.Fact[rules.Workload]
 		want         []string
 	}{
 		"nothing": {object: `{spec: {replicas: 5}}`, workload: down},
@@ -110,14 +87,14 @@ func TestFleetWarnings(t *testing.T) {
 			want: []string{"spec.placement.zones: us-east-1a removed: every member restarts, one at a time; those with a disk there find no node, and get a fresh disk elsewhere after the replacement delay"}},
 		"zone removed, no disks": {base: bucket, object: `{spec: {placement: {zones: [us-east-1b]}}}`,
 			want: []string{"spec.placement.zones: us-east-1a, us-east-1c removed: every member restarts, one at a time; those from there move to the other zones"}},
-		"fewer than are ready": {object: `{spec: {replicas: 3}}`, workload: webhook.Known(webhook.Workload{Replicas: 4, Ready: 4}),
+		"fewer than are ready": {object: `{spec: {replicas: 3}}`, workload: known(rules.Workload{Replicas: 4, Ready: 4}),
 			want: []string{"spec.replicas: 4 members are ready; those from my-fleet-3 on stop one at a time, and their claims are kept"}},
 		"fewer, but not ready": {object: `{spec: {replicas: 3}}`, workload: down},
 		"image while one is down": {object: image, workload: down,
 			want: []string{"spec.runtimeImage: 1 of 4 members are not ready; the rollout takes down another only when they are, so the new image starts with those that are down"}},
-		"image":              {object: image, workload: webhook.Known(webhook.Workload{Replicas: 4, Ready: 4})},
-		"image, no workload": {object: image, workload: webhook.Fact[webhook.Workload]{State: webhook.Absent}},
-		"image, unreadable":  {object: image, workload: webhook.Fact[webhook.Workload]{State: webhook.Failed, Why: "timeout"}},
+		"image":              {object: image, workload: known(rules.Workload{Replicas: 4, Ready: 4})},
+		"image, no workload": {object: image, workload: rules.Fact[rules.Workload]{State: rules.Absent}},
+		"image, unreadable":  {object: image, workload: rules.Fact[rules.Workload]{State: rules.Failed, Why: "timeout"}},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -126,8 +103,8 @@ func TestFleetWarnings(t *testing.T) {
 			}
 			facts := calm(live(t))
 			facts.Workload = tc.workload
-			v := webhook.Review(fleetInput(t, tc.base, `{spec: {replicas: 4}}`, merged(t, `{spec: {replicas: 4}}`, tc.object), facts))
-			require.Equal(t, webhook.Allow, v.Outcome, "%v", v.Reasons)
+			v := rules.Review(fleetInput(t, tc.base, `{spec: {replicas: 4}}`, merged(t, `{spec: {replicas: 4}}`, tc.object), facts))
+			require.Equal(t, rules.Allow, v.Outcome, "%v", v.Reasons)
 			require.Equal(t, tc.want, v.Warnings)
 		})
 	}
@@ -138,8 +115,8 @@ func TestOneOfTwoFleetsIsOlder(t *testing.T) {
 	a, b := live(t, `{metadata: {name: a}}`), live(t, `{metadata: {name: b}}`)
 	for name, want := range map[string][]string{"a": nil, "b": {"spec.storage.bucket: PersistentFleet fleets/a uses the bucket already: delete this fleet"}} {
 		object := `{metadata: {name: ` + name + `}, spec: {replicas: 4}}`
-		v := webhook.Review(fleetInput(t, persistent, merged(t, object, `{spec: {replicas: 5}}`), object, calm(a, b)))
-		require.Equal(t, webhook.Allow, v.Outcome)
+		v := rules.Review(fleetInput(t, persistent, merged(t, object, `{spec: {replicas: 5}}`), object, calm(a, b)))
+		require.Equal(t, rules.Allow, v.Outcome)
 		require.Equal(t, want, v.Warnings)
 	}
 	require.Equal(t, render.ReservationName(fleet(t, persistent).Store().BucketURL()), a.Reservation)
@@ -148,9 +125,9 @@ func TestOneOfTwoFleetsIsOlder(t *testing.T) {
 // A fleet on another's bucket can be changed, and each change says what has to be done.
 func TestWarningOfALostBucket(t *testing.T) {
 	facts := calm(live(t))
-	facts.Reservation = webhook.Known(webhook.Reservation{Name: "s3-0", Identity: foreign, Fleet: "PersistentFleet others/first"})
-	v := webhook.Review(fleetInput(t, persistent, `{}`, `{spec: {maintenance: {paused: true}}}`, facts))
-	require.Equal(t, webhook.Allow, v.Outcome)
+	facts.Reservation = known(rules.Reservation{Name: "s3-0", Identity: foreign, Fleet: "PersistentFleet others/first"})
+	v := rules.Review(fleetInput(t, persistent, `{}`, `{spec: {maintenance: {paused: true}}}`, facts))
+	require.Equal(t, rules.Allow, v.Outcome)
 	require.Equal(t, []string{"spec.storage.bucket: the bucket belongs to PersistentFleet others/first, identity " + foreign +
 		", by StorageReservation s3-0: delete this fleet"}, v.Warnings)
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package webhook_test
+package rules_test
 
 import (
 	"fmt"
@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fleetwright/fleetwright/render"
-	"github.com/fleetwright/fleetwright/webhook"
+	"github.com/fleetwright/fleetwright/webhook/rules"
 )
 
 const (
@@ -17,10 +17,10 @@ const (
 	count0 = `[{op: add, path: /spec/replicas, value: 0}]`
 )
 
-func disks(f webhook.Fleet, n int) []webhook.Claim {
-	var out []webhook.Claim
+func disks(f rules.Fleet, n int) []rules.Claim {
+	var out []rules.Claim
 	for i := range n {
-		out = append(out, webhook.Claim{Name: render.ClaimName(f.Name, i), Identity: f.Identity})
+		out = append(out, rules.Claim{Name: render.ClaimName(f.Name, i), Identity: f.Identity})
 	}
 	return out
 }
@@ -30,7 +30,7 @@ func TestWorkloadCreate(t *testing.T) {
 	label := "metadata.labels[celld.eric.dev/fleet-uid]"
 	tests := map[string]struct {
 		fleet, patch, user string
-		facts              func(*webhook.Facts)
+		facts              func(*rules.Facts)
 		want               []string
 	}{
 		"as rendered":            {},
@@ -38,35 +38,35 @@ func TestWorkloadCreate(t *testing.T) {
 		"three members":          {patch: count3, want: []string{"spec.replicas: is 3"}},
 		"no members":             {patch: count0, want: []string{"spec.replicas: is 0"}},
 		"three, by the healer":   {patch: count3, user: healer},
-		"three on kept disks":    {patch: count3, facts: func(f *webhook.Facts) { f.Claims = webhook.Known(disks(me, 3)) }},
-		"three on two disks":     {patch: count3, facts: func(f *webhook.Facts) { f.Claims = webhook.Known(disks(me, 2)) }, want: []string{"spec.replicas: is 3"}},
+		"three on kept disks":    {patch: count3, facts: func(f *rules.Facts) { f.Claims = known(disks(me, 3)) }},
+		"three on two disks":     {patch: count3, facts: func(f *rules.Facts) { f.Claims = known(disks(me, 2)) }, want: []string{"spec.replicas: is 3"}},
 		"a count that is absurd": {patch: `[{op: add, path: /spec/replicas, value: 99999999999}]`, want: []string{"spec.replicas: is -1"}},
-		"before its fleet": {facts: func(f *webhook.Facts) {
-			f.Fleets, f.Rivals = webhook.Known([]webhook.Fleet(nil)), webhook.Known([]webhook.Fleet(nil))
+		"before its fleet": {facts: func(f *rules.Facts) {
+			f.Fleets, f.Rivals = known([]rules.Fleet(nil)), known([]rules.Fleet(nil))
 		}},
-		"before its fleet, which is seen at the second look": {facts: func(f *webhook.Facts) { f.Fleets = webhook.Known([]webhook.Fleet(nil)) }},
-		"before its fleet, on a bucket in use": {facts: func(f *webhook.Facts) {
-			f.Fleets, f.Rivals = webhook.Known([]webhook.Fleet(nil)), webhook.Known([]webhook.Fleet{live(t, `{metadata: {name: a}}`)})
+		"before its fleet, which is seen at the second look": {facts: func(f *rules.Facts) { f.Fleets = known([]rules.Fleet(nil)) }},
+		"before its fleet, on a bucket in use": {facts: func(f *rules.Facts) {
+			f.Fleets, f.Rivals = known([]rules.Fleet(nil)), known([]rules.Fleet{live(t, `{metadata: {name: a}}`)})
 		}, want: []string{"spec.template: PersistentFleet fleets/a uses"}},
-		"fleet terminating": {facts: func(f *webhook.Facts) { f.Fleets = webhook.Known([]webhook.Fleet{live(t, terminating)}) }, want: []string{label + ": being deleted"}},
-		"bucket reserved for another": {facts: func(f *webhook.Facts) {
-			f.Reservation = webhook.Known(webhook.Reservation{Identity: foreign, Fleet: "PersistentFleet others/first"})
+		"fleet terminating": {facts: func(f *rules.Facts) { f.Fleets = known([]rules.Fleet{live(t, terminating)}) }, want: []string{label + ": being deleted"}},
+		"bucket reserved for another": {facts: func(f *rules.Facts) {
+			f.Reservation = known(rules.Reservation{Identity: foreign, Fleet: "PersistentFleet others/first"})
 		}, want: []string{"spec.template: PersistentFleet others/first"}},
-		"bucket of an older fleet": {facts: func(f *webhook.Facts) {
-			f.Rivals = webhook.Known([]webhook.Fleet{me, live(t, `{metadata: {name: a}}`)})
+		"bucket of an older fleet": {facts: func(f *rules.Facts) {
+			f.Rivals = known([]rules.Fleet{me, live(t, `{metadata: {name: a}}`)})
 		}, want: []string{"spec.template: PersistentFleet fleets/a uses"}},
-		"claim of another fleet": {facts: func(f *webhook.Facts) {
-			f.Claims = webhook.Known([]webhook.Claim{{Name: "data-my-fleet-0", Identity: me.Identity}, {Name: "data-my-fleet-1", Identity: foreign}, {Name: "data-my-fleet-2"}})
+		"claim of another fleet": {facts: func(f *rules.Facts) {
+			f.Claims = known([]rules.Claim{{Name: "data-my-fleet-0", Identity: me.Identity}, {Name: "data-my-fleet-1", Identity: foreign}, {Name: "data-my-fleet-2"}})
 		}, want: []string{"spec.volumeClaimTemplates: data-my-fleet-1 is at", "spec.volumeClaimTemplates: data-my-fleet-2 is at a member's name and has no identity"}},
-		"Deployment": {fleet: bucket, facts: func(f *webhook.Facts) { f.Fleets = webhook.Known([]webhook.Fleet{live(t, bucket)}) }},
-		"Deployment of three": {fleet: bucket, patch: count3, facts: func(f *webhook.Facts) { f.Claims = webhook.Known(disks(me, 3)) },
+		"Deployment": {fleet: bucket, facts: func(f *rules.Facts) { f.Fleets = known([]rules.Fleet{live(t, bucket)}) }},
+		"Deployment of three": {fleet: bucket, patch: count3, facts: func(f *rules.Facts) { f.Claims = known(disks(me, 3)) },
 			want: []string{"spec.replicas: is 3"}},
-		"members without a controller": {facts: func(f *webhook.Facts) {
-			f.Orphans = webhook.Known([]string{"my-fleet-0", "my-fleet-2", "other-1", "my-fleet-x"})
+		"members without a controller": {facts: func(f *rules.Facts) {
+			f.Orphans = known([]string{"my-fleet-0", "my-fleet-2", "other-1", "my-fleet-x"})
 		},
 			want: []string{"spec.replicas: Pod my-fleet-2"}},
-		"members without a controller, all of them kept": {patch: count3, facts: func(f *webhook.Facts) {
-			f.Claims, f.Orphans = webhook.Known(disks(me, 3)), webhook.Known([]string{"my-fleet-0", "my-fleet-1", "my-fleet-2"})
+		"members without a controller, all of them kept": {patch: count3, facts: func(f *rules.Facts) {
+			f.Claims, f.Orphans = known(disks(me, 3)), known([]string{"my-fleet-0", "my-fleet-1", "my-fleet-2"})
 		}},
 		"with an owner":                         {patch: `[{op: add, path: /metadata/ownerReferences, value: [{kind: ConfigMap, name: a, uid: "1"}]}]`, want: []string{"metadata.ownerReferences: ConfigMap a 1"}},
 		"another image":                         {patch: `[{op: replace, path: /spec/template/spec/containers/0/image, value: evil}]`, want: []string{sealPath + ": not what was rendered"}},
@@ -83,14 +83,14 @@ func TestWorkloadCreate(t *testing.T) {
 			if tc.fleet != "" {
 				base, object = tc.fleet, "Deployment/my-fleet"
 			}
-			in := input(t, webhook.Create, "", edited(t, rendered(t, fleet(t, base), object), tc.patch), calm(me))
+			in := input(t, rules.Create, "", edited(t, rendered(t, fleet(t, base), object), tc.patch), calm(me))
 			if tc.facts != nil {
 				tc.facts(&in.Facts)
 			}
 			if tc.user != "" {
 				in.User = tc.user
 			}
-			requireVerdict(t, tc.want, webhook.Review(in))
+			requireVerdict(t, tc.want, rules.Review(in))
 		})
 	}
 }
@@ -98,27 +98,27 @@ func TestWorkloadCreate(t *testing.T) {
 // The identity and the bucket of a fleet that exists cannot change, so no remedy names them.
 func TestWorkloadRemedies(t *testing.T) {
 	me, rival := live(t), live(t, `{metadata: {name: a}}`)
-	none := webhook.Known([]webhook.Fleet(nil))
-	reserved := webhook.Known(webhook.Reservation{Identity: foreign, Fleet: "PersistentFleet others/first"})
+	none := known([]rules.Fleet(nil))
+	reserved := known(rules.Reservation{Identity: foreign, Fleet: "PersistentFleet others/first"})
 	tests := map[string]struct {
-		facts func(*webhook.Facts)
+		facts func(*rules.Facts)
 		want  string
 	}{
-		"rival":                      {func(f *webhook.Facts) { f.Rivals = webhook.Known([]webhook.Fleet{rival}) }, "delete the fleet and create it anew with a bucket or prefix of its own"},
-		"rival, before the fleet":    {func(f *webhook.Facts) { f.Fleets, f.Rivals = none, webhook.Known([]webhook.Fleet{rival}) }, "create the fleet with a bucket or prefix of its own"},
-		"reserved":                   {func(f *webhook.Facts) { f.Reservation = reserved }, "delete the fleet and create it anew with a bucket or prefix of its own, or with spec.identity " + foreign + " to take the other over"},
-		"reserved, before the fleet": {func(f *webhook.Facts) { f.Fleets, f.Reservation = none, reserved }, "create the fleet with a bucket or prefix of its own, or with spec.identity " + foreign + " to take the other over"},
-		"claim with another identity": {func(f *webhook.Facts) {
-			f.Claims = webhook.Known([]webhook.Claim{{Name: "data-my-fleet-1", Identity: foreign}})
+		"rival":                      {func(f *rules.Facts) { f.Rivals = known([]rules.Fleet{rival}) }, "delete the fleet and create it anew with a bucket or prefix of its own"},
+		"rival, before the fleet":    {func(f *rules.Facts) { f.Fleets, f.Rivals = none, known([]rules.Fleet{rival}) }, "create the fleet with a bucket or prefix of its own"},
+		"reserved":                   {func(f *rules.Facts) { f.Reservation = reserved }, "delete the fleet and create it anew with a bucket or prefix of its own, or with spec.identity " + foreign + " to take the other over"},
+		"reserved, before the fleet": {func(f *rules.Facts) { f.Fleets, f.Reservation = none, reserved }, "create the fleet with a bucket or prefix of its own, or with spec.identity " + foreign + " to take the other over"},
+		"claim with another identity": {func(f *rules.Facts) {
+			f.Claims = known([]rules.Claim{{Name: "data-my-fleet-1", Identity: foreign}})
 		}, "if it is this fleet's disk, create the fleet, deleted first if it is there, with spec.identity " + foreign + "; else delete the claim, or create the fleet under another name"},
-		"claim that lost its identity": {func(f *webhook.Facts) { f.Claims = webhook.Known([]webhook.Claim{{Name: "data-my-fleet-1"}}) }, "if it is this fleet's disk, restore the claim with the label celld.eric.dev/fleet-uid: " + me.Identity + "; else delete the claim, or create the fleet under another name"},
+		"claim that lost its identity": {func(f *rules.Facts) { f.Claims = known([]rules.Claim{{Name: "data-my-fleet-1"}}) }, "if it is this fleet's disk, restore the claim with the label celld.eric.dev/fleet-uid: " + me.Identity + "; else delete the claim, or create the fleet under another name"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			in := input(t, webhook.Create, "", rendered(t, fleet(t, persistent), "StatefulSet/my-fleet"), calm(me))
+			in := input(t, rules.Create, "", rendered(t, fleet(t, persistent), "StatefulSet/my-fleet"), calm(me))
 			tc.facts(&in.Facts)
-			v := webhook.Review(in)
-			require.Equal(t, webhook.Deny, v.Outcome)
+			v := rules.Review(in)
+			require.Equal(t, rules.Deny, v.Outcome)
 			require.Len(t, v.Reasons, 1)
 			require.Equal(t, tc.want, v.Reasons[0].Remedy)
 		})
@@ -131,7 +131,7 @@ func TestWorkloadReplicas(t *testing.T) {
 	tests := map[string]struct {
 		from, to int
 		user     string
-		fleet    webhook.Fleet
+		fleet    rules.Fleet
 		denied   bool
 	}{
 		"up":                 {from: 3, to: 4, fleet: live(t), denied: true},
@@ -158,21 +158,21 @@ func TestWorkloadReplicas(t *testing.T) {
 			return edited(t, set, fmt.Sprintf(`[{op: add, path: /spec/replicas, value: %d}]`, n))
 		}
 		t.Run("object/"+name, func(t *testing.T) {
-			in := input(t, webhook.Update, object(tc.from), object(tc.to), calm(tc.fleet))
+			in := input(t, rules.Update, object(tc.from), object(tc.to), calm(tc.fleet))
 			in.User = tc.user
-			requireVerdict(t, want, webhook.Review(in))
+			requireVerdict(t, want, rules.Review(in))
 		})
 		t.Run("scale/"+name, func(t *testing.T) {
-			in := input(t, webhook.Update, scale(live(t).Identity, tc.from), scale(live(t).Identity, tc.to), calm(tc.fleet))
-			in.Resource, in.Subresource, in.User = webhook.StatefulSets, "scale", tc.user
-			requireVerdict(t, want, webhook.Review(in))
+			in := input(t, rules.Update, scale(live(t).Identity, tc.from), scale(live(t).Identity, tc.to), calm(tc.fleet))
+			in.Resource, in.Subresource, in.User = rules.StatefulSets, "scale", tc.user
+			requireVerdict(t, want, rules.Review(in))
 		})
 	}
 	t.Run("scale/of another", func(t *testing.T) {
-		in := input(t, webhook.Update, scale("", 1), scale("", 5), calm(live(t)))
-		in.Resource, in.Subresource = webhook.StatefulSets, "scale"
-		requireVerdict(t, nil, webhook.Review(in))
-		require.Empty(t, webhook.Review(in).Judged)
+		in := input(t, rules.Update, scale("", 1), scale("", 5), calm(live(t)))
+		in.Resource, in.Subresource = rules.StatefulSets, "scale"
+		requireVerdict(t, nil, rules.Review(in))
+		require.Empty(t, rules.Review(in).Judged)
 	})
 }
 
@@ -191,7 +191,7 @@ func scale(identity string, n int) string {
 
 func TestWorkloadDelete(t *testing.T) {
 	tests := map[string]struct {
-		fleet  webhook.Fleet
+		fleet  rules.Fleet
 		patch  string
 		orphan bool
 		want   []string
@@ -209,11 +209,11 @@ func TestWorkloadDelete(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			in := input(t, webhook.Delete, edited(t, rendered(t, fleet(t, persistent), "StatefulSet/my-fleet"), tc.patch), "", calm(tc.fleet))
+			in := input(t, rules.Delete, edited(t, rendered(t, fleet(t, persistent), "StatefulSet/my-fleet"), tc.patch), "", calm(tc.fleet))
 			in.Orphan = tc.orphan
 			for _, user := range []string{human, healer} {
 				in.User = user
-				requireVerdict(t, tc.want, webhook.Review(in))
+				requireVerdict(t, tc.want, rules.Review(in))
 			}
 		})
 	}

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package webhook judges writes to fleets and to what runs them: a request goes in, a verdict comes out.
+// Package rules decides about writes to fleets and to what runs them: a request goes in, a verdict comes out.
 //
-// Review is a pure function over plain values: the request, the facts that its rules need, and who the healer is. Rules()
-// is the policy, an ordered list with one file for each guarded kind. Handler is the HTTP edge: it decodes a review within
-// bounds, reads the facts that the rules ask for and no others, calls Review and encodes the answer. Nothing here mutates
-// an object, and nothing calls anything but the API server.
-package webhook
+// Review is a pure function of an Input: the request, the facts that its rules need, and who the healer is. The policy is an
+// ordered list (rules.go), with one file for each guarded kind. Needed says which facts a request takes; package webhook reads
+// them.
+package rules
 
 import (
 	"cmp"
@@ -72,7 +71,7 @@ func Review(in *Input) Verdict {
 	}
 	v := Verdict{Outcome: Allow}
 	var unknown []Reason
-	for _, rule := range rules() {
+	for _, rule := range ordered() {
 		if !rule.applies(in) {
 			continue
 		}
@@ -89,7 +88,7 @@ func Review(in *Input) Verdict {
 			v.Warnings = append(v.Warnings, "admitted without a check, "+f.unknown)
 		}
 		v.Warnings = append(v.Warnings, f.warnings...)
-		v.Judged = append(v.Judged, Judgement{Rule: rule.Name, Outcome: outcome})
+		v.Judged = append(v.Judged, Judgement{Rule: rule.name, Outcome: outcome})
 	}
 	switch {
 	case len(v.Reasons)+len(unknown) == 0:
@@ -122,7 +121,7 @@ func Needed(in *Input) Needs {
 	if in.Operation == Update && in.Old.Terminating {
 		return needs
 	}
-	for _, rule := range rules() {
+	for _, rule := range ordered() {
 		if rule.needs != nil && rule.applies(in) {
 			needs = needs.and(rule.needs(in))
 		}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package webhook
+package rules
 
 import (
 	"fmt"
@@ -25,7 +25,7 @@ var renderedKeys = []string{v1alpha1.LabelFleetUID, v1alpha1.LabelFleet, v1alpha
 func foreignKeys(o, spared *Object) ([]Reason, *Object) {
 	var reasons []Reason
 	rest := *o
-	rest.seal = nil
+	rest.computed = nil
 	rest.root = o.root.Replace("metadata", func(m *tree.Node) *tree.Node {
 		for _, field := range []string{"labels", "annotations"} {
 			m = m.Replace(field, func(keys *tree.Node) *tree.Node {
@@ -75,7 +75,7 @@ func changed(in *Input, claimed seal.Seal, err error) []Reason {
 	foreign := len(reasons) > 0
 	_, old := foreignKeys(in.Old, nil)
 	paths := seal.Differences(old.root, object.root)
-	added := err == nil && claimed.Owned == object.Seal().Owned
+	added := err == nil && claimed.Owned == object.seal().Owned
 	for _, path := range paths[:min(len(paths), maxPaths)] {
 		reasons = append(reasons, changedField(path, added))
 	}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package webhook
+package rules
 
 // reservationTouched: a reservation that is deleted, or whose spec changes. The healer writes annotations on it.
 func reservationTouched(in *Input) bool {

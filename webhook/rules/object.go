@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package webhook
+package rules
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -14,84 +15,57 @@ import (
 	"github.com/fleetwright/fleetwright/internal/tree"
 )
 
-// maxNodes bounds the values in one object. The largest StatefulSet has a few thousand, most of them in managedFields; a
-// tree of this many takes some 10 MiB.
-const maxNodes = 50_000
+// maxValues bounds what is read of one object. The largest StatefulSet has some thousand values; a tree of this many takes some
+// 10 MiB.
+const maxValues = 50_000
 
 // An Object is what rules read of an object in a request.
 type Object struct {
 	Kind, Namespace, Name string
 	Identity              string // label
-	FleetName             string // label
 	SealText              string // annotation
 	Terminating           bool
 	// Fleet is the typed object when it is a fleet.
 	Fleet v1alpha1.Fleet
 
-	root *tree.Node
-	seal *seal.Seal
+	root     *tree.Node
+	computed *seal.Seal
 }
 
-// ParseObject reads an object of a request. It builds a tree: nothing in it takes long or much memory to read, whatever
-// the object holds.
-func ParseObject(raw []byte) (*Object, error) {
-	raw = withoutManagedFields(raw)
-	if n := values(raw); n > maxNodes {
-		return nil, fmt.Errorf("holds more than %d values: no object of a fleet does", maxNodes)
-	}
-	root, err := tree.FromJSON(raw)
-	if err != nil {
+// readObject reads an object of a request. It builds a tree: nothing in it takes long or much memory to read, whatever the
+// object holds. Managed fields are left alone: they are half of most objects, and no rule reads them.
+func readObject(raw *tree.Node) (*Object, error) {
+	root, err := tree.Reader{MaxValues: maxValues, Leave: []string{"managedFields"}}.ReadRaw(raw)
+	switch {
+	case errors.Is(err, tree.ErrTooMany):
+		return nil, fmt.Errorf("holds more than %d values: no object of a fleet does", maxValues)
+	case err != nil:
 		return nil, err
-	}
-	if root.Kind != tree.Map {
+	case root.Kind != tree.Map:
 		return nil, fmt.Errorf("is %s, must be an object", root.Kind)
 	}
 	meta := root.Get("metadata")
 	o := &Object{
 		root: root, Kind: root.GetText("kind"),
 		Namespace: meta.GetText("namespace"), Name: meta.GetText("name"),
-		Identity: meta.GetText("labels", v1alpha1.LabelFleetUID), FleetName: meta.GetText("labels", v1alpha1.LabelFleet),
+		Identity:    meta.GetText("labels", v1alpha1.LabelFleetUID),
 		SealText:    meta.GetText("annotations", v1alpha1.AnnotationSeal),
 		Terminating: meta.GetText("deletionTimestamp") != "",
 	}
 	if strings.HasPrefix(root.GetText("apiVersion"), v1alpha1.GroupVersion.Group+"/") {
-		if o.Fleet, err = fleetOf(o.Kind, root, raw); err != nil {
-			return nil, err
+		if o.Fleet = v1alpha1.NewFleet(o.Kind); o.Fleet != nil {
+			return o, decodeFleet(o.Fleet, root, raw.Text)
 		}
 	}
 	return o, nil
 }
 
-// values is at least the number of values in a JSON text.
-func values(raw []byte) int {
-	n := 1
-	for _, c := range raw {
-		if c == ',' || c == '[' || c == '{' {
-			n++
-		}
-	}
-	return n
-}
-
-// fleetOf decodes a fleet, and returns nil for a kind that is none. Quantities are looked at first: parsing one with many
-// digits and a huge exponent takes minutes.
-func fleetOf(kind string, root *tree.Node, raw []byte) (v1alpha1.Fleet, error) {
-	var f v1alpha1.Fleet
-	switch kind {
-	case v1alpha1.KindPersistentFleet:
-		f = &v1alpha1.PersistentFleet{}
-	case v1alpha1.KindBucketFleet:
-		f = &v1alpha1.BucketFleet{}
-	default:
-		return nil, nil //nolint:nilnil // not a fleet, and nothing wrong with that
-	}
+// decodeFleet fills in a fleet. Quantities are looked at first: parsing one with many digits and a huge exponent takes minutes.
+func decodeFleet(f v1alpha1.Fleet, root *tree.Node, text string) error {
 	if at := longQuantity(root); at != "" {
-		return nil, fmt.Errorf("%s is out of range: no quantity is that large, or that exact", at)
+		return fmt.Errorf("%s is out of range: no quantity is that large, or that exact", at)
 	}
-	if err := json.UnmarshalCaseSensitivePreserveInts(raw, f); err != nil {
-		return nil, err
-	}
-	return f, nil
+	return json.UnmarshalCaseSensitivePreserveInts([]byte(text), f)
 }
 
 // longQuantity returns the path of a quantity that must not be parsed. Keys may be there twice; all count.
@@ -124,13 +98,13 @@ func longQuantity(root *tree.Node) string {
 	return found
 }
 
-// Seal computes the seal of the object as it is.
-func (o *Object) Seal() seal.Seal {
-	if o.seal == nil {
+// seal computes the seal of the object as it is.
+func (o *Object) seal() seal.Seal {
+	if o.computed == nil {
 		s := seal.OfTree(o.root)
-		o.seal = &s
+		o.computed = &s
 	}
-	return *o.seal
+	return *o.computed
 }
 
 // owners returns the owner references, as text that can be compared.

@@ -1,21 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package webhook_test
+package rules_test
 
 import (
 	"strings"
 	"testing"
 
-	"github.com/fleetwright/fleetwright/webhook"
+	"github.com/fleetwright/fleetwright/webhook/rules"
 )
-
-func claim(name, identity string) string {
-	labels := ""
-	if identity != "" {
-		labels = `"labels":{"celld.eric.dev/fleet-uid":"` + identity + `"},`
-	}
-	return `{"apiVersion":"v1","kind":"PersistentVolumeClaim","metadata":{` + labels + `"name":"` + name + `","namespace":"fleets"}}`
-}
 
 const uidLabel = "metadata.labels[celld.eric.dev/fleet-uid]"
 
@@ -23,23 +15,23 @@ func TestClaimCreate(t *testing.T) {
 	me := live(t).Identity
 	tests := map[string]struct {
 		name, identity string
-		fleets         []webhook.Fleet
+		fleets         []rules.Fleet
 		want           []string
 	}{
-		"a member's own":              {name: "data-my-fleet-0", identity: me, fleets: []webhook.Fleet{live(t)}},
-		"none":                        {name: "data-my-fleet-0", fleets: []webhook.Fleet{live(t)}, want: []string{uidLabel + ": member's claim of PersistentFleet fleets/my-fleet"}},
-		"another":                     {name: "data-my-fleet-7", identity: foreign, fleets: []webhook.Fleet{live(t)}, want: []string{uidLabel + ": member's claim"}},
-		"another name":                {name: "data-other-0", fleets: []webhook.Fleet{live(t)}},
-		"longer name":                 {name: "data-my-fleet-a-0", fleets: []webhook.Fleet{live(t)}},
-		"beyond any member":           {name: "data-my-fleet-100", fleets: []webhook.Fleet{live(t)}},
-		"no ordinal":                  {name: "data-my-fleet-01", fleets: []webhook.Fleet{live(t)}},
-		"of a fleet without disks":    {name: "data-my-fleet-0", fleets: []webhook.Fleet{live(t, bucket)}},
-		"of a terminating fleet":      {name: "data-my-fleet-0", fleets: []webhook.Fleet{live(t, terminating)}},
+		"a member's own":              {name: "data-my-fleet-0", identity: me, fleets: []rules.Fleet{live(t)}},
+		"none":                        {name: "data-my-fleet-0", fleets: []rules.Fleet{live(t)}, want: []string{uidLabel + ": member's claim of PersistentFleet fleets/my-fleet"}},
+		"another":                     {name: "data-my-fleet-7", identity: foreign, fleets: []rules.Fleet{live(t)}, want: []string{uidLabel + ": member's claim"}},
+		"another name":                {name: "data-other-0", fleets: []rules.Fleet{live(t)}},
+		"longer name":                 {name: "data-my-fleet-a-0", fleets: []rules.Fleet{live(t)}},
+		"beyond any member":           {name: "data-my-fleet-100", fleets: []rules.Fleet{live(t)}},
+		"no ordinal":                  {name: "data-my-fleet-01", fleets: []rules.Fleet{live(t)}},
+		"of a fleet without disks":    {name: "data-my-fleet-0", fleets: []rules.Fleet{live(t, bucket)}},
+		"of a terminating fleet":      {name: "data-my-fleet-0", fleets: []rules.Fleet{live(t, terminating)}},
 		"before the fleet (restored)": {name: "data-my-fleet-0", identity: me},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			requireVerdict(t, tc.want, webhook.Review(input(t, webhook.Create, "", claim(tc.name, tc.identity), calm(tc.fleets...))))
+			requireVerdict(t, tc.want, rules.Review(input(t, rules.Create, "", claim(tc.name, tc.identity), calm(tc.fleets...))))
 		})
 	}
 }
@@ -48,22 +40,22 @@ func TestClaimUpdate(t *testing.T) {
 	me := live(t).Identity
 	tests := map[string]struct {
 		name, was, is string
-		fleets        []webhook.Fleet
+		fleets        []rules.Fleet
 		want          []string
 	}{
-		"unchanged":                    {name: "data-my-fleet-0", was: me, is: me, fleets: []webhook.Fleet{live(t)}},
-		"removed":                      {name: "data-my-fleet-0", was: me, fleets: []webhook.Fleet{live(t)}, want: []string{uidLabel + ": the disk is that of PersistentFleet fleets/my-fleet"}},
-		"changed":                      {name: "data-my-fleet-0", was: me, is: foreign, fleets: []webhook.Fleet{live(t)}, want: []string{uidLabel + ": the disk is that"}},
-		"put on a foreign claim":       {name: "postgres", is: me, fleets: []webhook.Fleet{live(t)}, want: []string{uidLabel + ": the disk would become that of"}},
-		"moved between fleets":         {name: "data-my-fleet-0", was: me, is: foreign, fleets: []webhook.Fleet{live(t), live(t, `{metadata: {name: b}, spec: {identity: "`+foreign+`"}}`)}, want: []string{uidLabel + ": the disk is that", uidLabel + ": the disk would become that of PersistentFleet fleets/b"}},
+		"unchanged":                    {name: "data-my-fleet-0", was: me, is: me, fleets: []rules.Fleet{live(t)}},
+		"removed":                      {name: "data-my-fleet-0", was: me, fleets: []rules.Fleet{live(t)}, want: []string{uidLabel + ": the disk is that of PersistentFleet fleets/my-fleet"}},
+		"changed":                      {name: "data-my-fleet-0", was: me, is: foreign, fleets: []rules.Fleet{live(t)}, want: []string{uidLabel + ": the disk is that"}},
+		"put on a foreign claim":       {name: "postgres", is: me, fleets: []rules.Fleet{live(t)}, want: []string{uidLabel + ": the disk would become that of"}},
+		"moved between fleets":         {name: "data-my-fleet-0", was: me, is: foreign, fleets: []rules.Fleet{live(t), live(t, `{metadata: {name: b}, spec: {identity: "`+foreign+`"}}`)}, want: []string{uidLabel + ": the disk is that", uidLabel + ": the disk would become that of PersistentFleet fleets/b"}},
 		"of a fleet that is gone":      {name: "data-my-fleet-0", was: me},
-		"put on, for nobody":           {name: "postgres", is: foreign, fleets: []webhook.Fleet{live(t)}},
-		"of a fleet that is going":     {name: "data-my-fleet-0", was: me, fleets: []webhook.Fleet{live(t, terminating)}, want: []string{uidLabel + ": the disk is that"}},
-		"of a fleet with other bucket": {name: "data-my-fleet-0", was: me, fleets: []webhook.Fleet{live(t, `{spec: {storage: {bucket: s3://other}}}`)}},
+		"put on, for nobody":           {name: "postgres", is: foreign, fleets: []rules.Fleet{live(t)}},
+		"of a fleet that is going":     {name: "data-my-fleet-0", was: me, fleets: []rules.Fleet{live(t, terminating)}, want: []string{uidLabel + ": the disk is that"}},
+		"of a fleet with other bucket": {name: "data-my-fleet-0", was: me, fleets: []rules.Fleet{live(t, `{spec: {storage: {bucket: s3://other}}}`)}},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			requireVerdict(t, tc.want, webhook.Review(input(t, webhook.Update, claim(tc.name, tc.was), claim(tc.name, tc.is), calm(tc.fleets...))))
+			requireVerdict(t, tc.want, rules.Review(input(t, rules.Update, claim(tc.name, tc.was), claim(tc.name, tc.is), calm(tc.fleets...))))
 		})
 	}
 }
@@ -85,7 +77,7 @@ func TestClaimOwner(t *testing.T) {
 	tests := map[string]struct {
 		name, identity, user string
 		was, is              []string
-		fleets               []webhook.Fleet
+		fleets               []rules.Fleet
 		update               bool // alone; the others are created alike
 		want                 []string
 	}{
@@ -98,9 +90,9 @@ func TestClaimOwner(t *testing.T) {
 		"beyond any member":           {name: "data-my-fleet-100", is: []string{"a"}},
 		"other name":                  {name: "backup", is: []string{"a"}},
 		"other fleet's name":          {name: "data-other-0", is: []string{"a"}},
-		"fleet is gone":               {is: []string{"a"}, fleets: []webhook.Fleet{live(t, `{metadata: {name: other}}`)}},
-		"fleet is going":              {is: []string{"a"}, fleets: []webhook.Fleet{live(t, terminating)}},
-		"fleet without disks":         {is: []string{"a"}, fleets: []webhook.Fleet{live(t, bucket)}},
+		"fleet is gone":               {is: []string{"a"}, fleets: []rules.Fleet{live(t, `{metadata: {name: other}}`)}},
+		"fleet is going":              {is: []string{"a"}, fleets: []rules.Fleet{live(t, terminating)}},
+		"fleet without disks":         {is: []string{"a"}, fleets: []rules.Fleet{live(t, bucket)}},
 		"by the healer":               {is: []string{"a"}, user: healer, want: denied},
 		"by the StatefulSet's own":    {is: []string{"a"}, user: "system:serviceaccount:kube-system:statefulset-controller"},
 		"by the garbage collector":    {is: []string{"a"}, user: "system:serviceaccount:kube-system:generic-garbage-collector"},
@@ -111,45 +103,45 @@ func TestClaimOwner(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			if tc.fleets == nil {
-				tc.fleets = []webhook.Fleet{live(t)}
+				tc.fleets = []rules.Fleet{live(t)}
 			}
 			tc.name, tc.identity, tc.user = or(tc.name, "data-my-fleet-0"), or(tc.identity, me), or(tc.user, human)
-			in := input(t, webhook.Update, owned(t, tc.name, tc.identity, tc.was...), owned(t, tc.name, tc.identity, tc.is...), calm(tc.fleets...))
+			in := input(t, rules.Update, owned(t, tc.name, tc.identity, tc.was...), owned(t, tc.name, tc.identity, tc.is...), calm(tc.fleets...))
 			in.User = tc.user
-			requireVerdict(t, tc.want, webhook.Review(in))
+			requireVerdict(t, tc.want, rules.Review(in))
 			if !tc.update {
-				in := input(t, webhook.Create, "", owned(t, tc.name, tc.identity, tc.is...), calm(tc.fleets...))
+				in := input(t, rules.Create, "", owned(t, tc.name, tc.identity, tc.is...), calm(tc.fleets...))
 				in.User = tc.user
-				requireVerdict(t, tc.want, webhook.Review(in))
+				requireVerdict(t, tc.want, rules.Review(in))
 			}
 		})
 	}
 	t.Run("moved as well", func(t *testing.T) {
-		in := input(t, webhook.Update, claim("data-my-fleet-0", ""), owned(t, "data-my-fleet-0", me, "a"), calm(live(t)))
-		requireVerdict(t, []string{uidLabel + ": the disk would become", denied[0]}, webhook.Review(in))
+		in := input(t, rules.Update, claim("data-my-fleet-0", ""), owned(t, "data-my-fleet-0", me, "a"), calm(live(t)))
+		requireVerdict(t, []string{uidLabel + ": the disk would become", denied[0]}, rules.Review(in))
 	})
 }
 
 func TestClaimDelete(t *testing.T) {
 	me := live(t).Identity
-	three := webhook.Known(webhook.Workload{Replicas: 3})
+	three := known(rules.Workload{Replicas: 3})
 	denied := []string{"metadata.name: a member of PersistentFleet fleets/my-fleet"}
 	tests := map[string]struct {
 		name, identity, user string
-		fleet                webhook.Fleet
-		workload             webhook.Fact[webhook.Workload]
+		fleet                rules.Fleet
+		workload             rules.Fact[rules.Workload]
 		want                 []string
 	}{
 		"current":                              {name: "data-my-fleet-2", identity: me, fleet: live(t), workload: three, want: denied},
 		"removed":                              {name: "data-my-fleet-3", identity: me, fleet: live(t), workload: three},
-		"not yet added":                        {name: "data-my-fleet-2", identity: me, fleet: live(t), workload: webhook.Known(webhook.Workload{Replicas: 2}), want: denied},
-		"kept, of a new workload":              {name: "data-my-fleet-1", identity: me, fleet: live(t), workload: webhook.Known(webhook.Workload{Replicas: 1}), want: denied},
-		"removed, of a new workload":           {name: "data-my-fleet-3", identity: me, fleet: live(t), workload: webhook.Known(webhook.Workload{Replicas: 1})},
+		"not yet added":                        {name: "data-my-fleet-2", identity: me, fleet: live(t), workload: known(rules.Workload{Replicas: 2}), want: denied},
+		"kept, of a new workload":              {name: "data-my-fleet-1", identity: me, fleet: live(t), workload: known(rules.Workload{Replicas: 1}), want: denied},
+		"removed, of a new workload":           {name: "data-my-fleet-3", identity: me, fleet: live(t), workload: known(rules.Workload{Replicas: 1})},
 		"to be removed":                        {name: "data-my-fleet-2", identity: me, fleet: live(t, `{spec: {replicas: 2}}`), workload: three, want: denied},
-		"removed on request":                   {name: "data-my-fleet-2", identity: me, fleet: live(t, `{spec: {replicas: 2}}`), workload: webhook.Known(webhook.Workload{Replicas: 2})},
-		"stopped":                              {name: "data-my-fleet-2", identity: me, fleet: live(t), workload: webhook.Known(webhook.Workload{}), want: denied},
-		"beyond those stopped":                 {name: "data-my-fleet-3", identity: me, fleet: live(t), workload: webhook.Known(webhook.Workload{})},
-		"no workload":                          {name: "data-my-fleet-0", identity: me, fleet: live(t), workload: webhook.Fact[webhook.Workload]{State: webhook.Absent}, want: denied},
+		"removed on request":                   {name: "data-my-fleet-2", identity: me, fleet: live(t, `{spec: {replicas: 2}}`), workload: known(rules.Workload{Replicas: 2})},
+		"stopped":                              {name: "data-my-fleet-2", identity: me, fleet: live(t), workload: known(rules.Workload{}), want: denied},
+		"beyond those stopped":                 {name: "data-my-fleet-3", identity: me, fleet: live(t), workload: known(rules.Workload{})},
+		"no workload":                          {name: "data-my-fleet-0", identity: me, fleet: live(t), workload: rules.Fact[rules.Workload]{State: rules.Absent}, want: denied},
 		"by the healer":                        {name: "data-my-fleet-0", identity: me, fleet: live(t), workload: three, user: healer},
 		"by the namespace controller":          {name: "data-my-fleet-0", identity: me, fleet: live(t), workload: three, user: "system:serviceaccount:kube-system:namespace-controller"},
 		"by the garbage collector":             {name: "data-my-fleet-0", identity: me, fleet: live(t), workload: three, user: "system:serviceaccount:kube-system:generic-garbage-collector"},
@@ -166,9 +158,9 @@ func TestClaimDelete(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			facts := calm(tc.fleet)
 			facts.Workload = tc.workload
-			in := input(t, webhook.Delete, claim(tc.name, tc.identity), "", facts)
+			in := input(t, rules.Delete, claim(tc.name, tc.identity), "", facts)
 			in.User = or(tc.user, human)
-			requireVerdict(t, tc.want, webhook.Review(in))
+			requireVerdict(t, tc.want, rules.Review(in))
 		})
 	}
 }
@@ -178,22 +170,22 @@ func TestReservation(t *testing.T) {
 	other := merged(t, base, `{spec: {identity: 9f14e45f-ceea-467f-a9d5-0c2a1f5b7e11}}`)
 	noted := merged(t, base, `{metadata: {annotations: {celld.eric.dev/current-operation: x}}}`)
 	tests := map[string]struct {
-		operation   webhook.Operation
+		operation   rules.Operation
 		old, object string
 		want        []string
 	}{
-		"create":     {operation: webhook.Create, object: base},
-		"spec":       {operation: webhook.Update, old: base, object: other, want: []string{"spec: a bucket stays"}},
-		"annotation": {operation: webhook.Update, old: base, object: noted},
-		"delete":     {operation: webhook.Delete, old: base, want: []string{"metadata.name: keeps the bucket"}},
+		"create":     {operation: rules.Create, object: base},
+		"spec":       {operation: rules.Update, old: base, object: other, want: []string{"spec: a bucket stays"}},
+		"annotation": {operation: rules.Update, old: base, object: noted},
+		"delete":     {operation: rules.Delete, old: base, want: []string{"metadata.name: keeps the bucket"}},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			in := input(t, tc.operation, tc.old, tc.object, webhook.Facts{})
+			in := input(t, tc.operation, tc.old, tc.object, rules.Facts{})
 			in.Namespace = ""
 			for _, user := range []string{human, healer, "system:serviceaccount:kube-system:namespace-controller"} {
 				in.User = user
-				requireVerdict(t, tc.want, webhook.Review(in))
+				requireVerdict(t, tc.want, rules.Review(in))
 			}
 		})
 	}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package webhook_test
+package rules_test
 
 import (
 	"fmt"
@@ -11,30 +11,30 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"github.com/fleetwright/fleetwright/webhook"
+	"github.com/fleetwright/fleetwright/webhook/rules"
 )
 
 // A world is what is left of one fleet in a namespace, and what the rules see of it.
 type world struct {
-	fleet    webhook.Fleet
+	fleet    rules.Fleet
 	objects  []string // JSON, the fleet among them
 	replicas int32
 }
 
 // facts are those of the world as it is now.
-func (w *world) facts() webhook.Facts {
+func (w *world) facts() rules.Facts {
 	facts := calm()
-	facts.Workload = webhook.Fact[webhook.Workload]{State: webhook.Absent}
-	var claims []webhook.Claim
+	facts.Workload = rules.Fact[rules.Workload]{State: rules.Absent}
+	var claims []rules.Claim
 	for _, o := range w.objects {
 		switch {
 		case strings.Contains(o, `Fleet"`):
-			facts.Fleets = webhook.Known([]webhook.Fleet{w.fleet})
+			facts.Fleets = known([]rules.Fleet{w.fleet})
 		case strings.Contains(o, `"StatefulSet"`):
-			facts.Workload = webhook.Known(webhook.Workload{Replicas: w.replicas})
+			facts.Workload = known(rules.Workload{Replicas: w.replicas})
 		}
 	}
-	facts.Claims = webhook.Known(claims)
+	facts.Claims = known(claims)
 	return facts
 }
 
@@ -74,16 +74,16 @@ func TestDeletingEverythingEnds(t *testing.T) {
 func (w *world) delete(t *testing.T, object, user string, finalizer bool) {
 	facts := w.facts()
 	isFleet := strings.Contains(object, `Fleet"`)
-	in := &webhook.Input{Operation: webhook.Delete, Namespace: "fleets", User: user, Healer: healer, Old: parsed(t, object), Facts: facts}
+	in := &rules.Input{Operation: rules.Delete, Namespace: "fleets", User: user, Healer: healer, Old: parsed(t, object), Facts: facts}
 	if isFleet {
-		in.Resource = webhook.PersistentFleets
+		in.Resource = rules.PersistentFleets
 	} else {
-		in.Resource = input(t, webhook.Delete, object, "", facts).Resource
+		in.Resource = input(t, rules.Delete, object, "", facts).Resource
 	}
-	v := webhook.Review(in)
-	require.NotEqual(t, webhook.Unknown, v.Outcome, "%v", v)
+	v := rules.Review(in)
+	require.NotEqual(t, rules.Unknown, v.Outcome, "%v", v)
 	switch {
-	case v.Outcome == webhook.Deny:
+	case v.Outcome == rules.Deny:
 		require.False(t, w.fleet.Terminating, "%v", v)
 	case isFleet && finalizer:
 		w.fleet.Terminating = true
@@ -99,9 +99,9 @@ func (w *world) delete(t *testing.T, object, user string, finalizer bool) {
 func TestReviewIsAFunction(t *testing.T) {
 	for name, in := range requests(t) {
 		in.Facts = calm(live(t), live(t, `{metadata: {name: b}}`))
-		first := webhook.Review(in)
+		first := rules.Review(in)
 		for range 20 {
-			require.Equal(t, first, webhook.Review(in), name)
+			require.Equal(t, first, rules.Review(in), name)
 		}
 	}
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package webhook_test
+package rules_test
 
 import (
 	"strings"
@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fleetwright/fleetwright/internal/seal"
-	"github.com/fleetwright/fleetwright/webhook"
+	"github.com/fleetwright/fleetwright/webhook/rules"
 )
 
 const (
@@ -28,25 +28,6 @@ const (
 	strayPath  = "metadata.annotations[celld.eric.dev/protect]"
 	restart    = `[{op: add, path: /spec/template/metadata/annotations/kubectl.kubernetes.io~1restartedAt, value: now}]`
 )
-
-// input is a request for a rendered object, or for one that looks like it.
-func input(t testing.TB, operation webhook.Operation, old, object string, facts webhook.Facts) *webhook.Input {
-	t.Helper()
-	in := &webhook.Input{Operation: operation, Namespace: "fleets", User: human, Healer: healer,
-		Old: parsed(t, old), Object: parsed(t, object), Facts: facts}
-	kind := ""
-	if in.Object != nil {
-		kind = in.Object.Kind
-	} else {
-		kind = in.Old.Kind
-	}
-	in.Resource = map[string]string{
-		"StatefulSet": webhook.StatefulSets, "Deployment": webhook.Deployments, "PodDisruptionBudget": webhook.Budgets,
-		"NetworkPolicy": webhook.NetworkPolicies, "Service": webhook.Services, "HTTPRoute": webhook.HTTPRoutes, "Ingress": webhook.Ingresses,
-		"PersistentVolumeClaim": webhook.Claims, "StorageReservation": webhook.Reservations, "Scale": webhook.StatefulSets,
-	}[kind]
-	return in
-}
 
 func TestSeal(t *testing.T) {
 	const (
@@ -129,10 +110,10 @@ func TestSeal(t *testing.T) {
 			}
 			old := edited(t, rendered(t, fleet(t, persistent, or(tc.before, "{}")), object), tc.old)
 			written := edited(t, rendered(t, fleet(t, persistent, or(tc.after, "{}")), object), tc.patch)
-			in := input(t, webhook.Update, old, written, calm(live(t)))
-			v := webhook.Review(in)
+			in := input(t, rules.Update, old, written, calm(live(t)))
+			v := rules.Review(in)
 			if name == "many fields" {
-				require.Equal(t, webhook.Deny, v.Outcome)
+				require.Equal(t, rules.Deny, v.Outcome)
 				require.Len(t, v.Reasons, 9)
 				require.Contains(t, v.String(), "more fields differ")
 				return
@@ -141,7 +122,7 @@ func TestSeal(t *testing.T) {
 
 			in.Facts = calm() // a fleet that is gone blocks nothing but the owner that would end the object
 			if !strings.Contains(strings.Join(tc.want, ""), "ownerReferences") {
-				requireVerdict(t, nil, webhook.Review(in))
+				requireVerdict(t, nil, rules.Review(in))
 			}
 		})
 	}
@@ -172,8 +153,8 @@ func TestRemedies(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			set := rendered(t, fleet(t, persistent), "StatefulSet/my-fleet")
-			v := webhook.Review(input(t, webhook.Update, set, edited(t, set, tc.patch), calm(live(t))))
-			require.Equal(t, webhook.Deny, v.Outcome)
+			v := rules.Review(input(t, rules.Update, set, edited(t, set, tc.patch), calm(live(t))))
+			require.Equal(t, rules.Deny, v.Outcome)
 			require.Contains(t, v.Reasons[0].Remedy, tc.want)
 		})
 	}
@@ -190,7 +171,7 @@ func TestPartProtected(t *testing.T) {
 	)
 	tests := map[string]struct {
 		object, old string
-		facts       webhook.Facts
+		facts       rules.Facts
 		want        []string
 	}{
 		"budget":                      {object: "PodDisruptionBudget/my-fleet", facts: calm(live(t, protect)), want: []string{kept}},
@@ -210,7 +191,7 @@ func TestPartProtected(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			old := edited(t, rendered(t, fleet(t, persistent, gateway), tc.object), tc.old)
-			requireVerdict(t, tc.want, webhook.Review(input(t, webhook.Delete, old, "", tc.facts)))
+			requireVerdict(t, tc.want, rules.Review(input(t, rules.Delete, old, "", tc.facts)))
 		})
 	}
 }
