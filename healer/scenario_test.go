@@ -45,6 +45,7 @@ func (w *world) reconcile() time.Time {
 		request.Kind = v1alpha1.KindBucketFleet
 	}
 	for range 50 {
+		w.inform()
 		result, err := w.healer.Reconcile(w.ctx, request)
 		switch {
 		case w.faults.stopped:

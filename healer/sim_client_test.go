@@ -73,6 +73,9 @@ func (w *world) create(ctx context.Context, _ client.WithWatch, o client.Object,
 func (w *world) delete(ctx context.Context, _ client.WithWatch, o client.Object, opts ...client.DeleteOption) error {
 	var options client.DeleteOptions
 	options.ApplyOptions(opts)
+	if len(options.DryRun) > 0 {
+		return nil // nothing is refused here
+	}
 	what := "delete " + w.kind(o) + " " + o.GetName()
 	if options.GracePeriodSeconds != nil {
 		what += fmt.Sprintf(" grace=%d", *options.GracePeriodSeconds)
@@ -224,6 +227,9 @@ func (w *world) cachedList(ctx context.Context, _ client.WithWatch, list client.
 func (w *world) list(ctx context.Context, from client.Client, list client.ObjectList, opts ...client.ListOption) error {
 	if w.faults.stopped {
 		return errStopped
+	}
+	if events, ok := list.(*corev1.EventList); ok {
+		return w.eventsOf(ctx, events, opts)
 	}
 	if err := from.List(ctx, list, opts...); err != nil {
 		return err

@@ -52,6 +52,7 @@ type world struct {
 	healer *Healer
 	faults faults
 	frozen client.WithWatch // what the caches show, nil for what there is
+	shown  shown
 }
 
 type node struct {
@@ -103,7 +104,9 @@ func (w *world) restart() {
 			Get: w.cachedGet, List: w.cachedList, Create: w.create, Delete: w.delete, Patch: w.patch, Apply: w.apply, SubResourcePatch: w.patchStatus,
 		}),
 		Live: live, Recorder: w, Clock: w.clock, Policy: policy, Zone: w.zoneOf, views: newViews(),
+		tries: newTries(), memory: newMemory(w.clock, policy),
 	}
+	w.shown = nil
 }
 
 func (w *world) now() time.Time { return w.clock.Now() }
