@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"maps"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -62,8 +63,17 @@ func (w *world) command(t *testing.T, d *datadriven.TestData) {
 		w.show()
 	case "kill-node", "lose-node", "revive-node":
 		w.kill(arg(0), d.Cmd)
-	case "add-node":
-		w.nodes = append(w.nodes, &node{name: arg(0), zone: arg(1)})
+	case "add-node": // NAME ZONE [LABEL=VALUE...]
+		w.addNode(d.CmdArgs)
+	case "cordon", "uncordon": // NODE: no Pod is scheduled there
+		w.node(arg(0)).cordoned = d.Cmd == "cordon"
+	case "taint": // NODE [KEY...]: no Pod is scheduled there that does not tolerate these
+		w.node(arg(0)).taints = keys(d.CmdArgs[1:])
+	case "room": // NODE N: it takes so many Pods, 0 for any number
+		n, err := strconv.Atoi(arg(1))
+		require.NoError(t, err, d.Pos)
+		w.node(arg(0)).room = n
+	case "real": // what the scheduler does about selectors, taints, cordons and room is always modelled
 	case "lose-volume":
 		w.lose("data-" + arg(0))
 	case "break": // a member's container waits: NAME REASON, for as long as it has this disk or until it is mended
@@ -203,6 +213,22 @@ func (w *world) sync(patch string) {
 	}
 }
 
+func (w *world) addNode(args []datadriven.CmdArg) {
+	n := &node{name: args[0].Key, zone: args[1].Key, labels: map[string]string{}}
+	for _, a := range args[2:] {
+		n.labels[a.Key] = a.Vals[0]
+	}
+	w.nodes = append(w.nodes, n)
+}
+
+func keys(args []datadriven.CmdArg) []string {
+	var out []string
+	for _, a := range args {
+		out = append(out, a.Key)
+	}
+	return out
+}
+
 func (w *world) kill(name, how string) {
 	n := w.node(name)
 	n.dead, n.gone = how == "kill-node", how == "lose-node"
@@ -251,11 +277,7 @@ func (w *world) label(d *datadriven.TestData) {
 
 func (w *world) finalizer(d *datadriven.TestData) {
 	o := w.object(d)
-	var finalizers []string
-	for _, a := range d.CmdArgs[2:] {
-		finalizers = append(finalizers, a.Key)
-	}
-	o.SetFinalizers(finalizers)
+	o.SetFinalizers(keys(d.CmdArgs[2:]))
 	w.update(o)
 }
 

@@ -7,147 +7,37 @@ import (
 	"strings"
 	"time"
 
-	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
-	"github.com/fleetwright/fleetwright/healer/rules"
 )
 
-const (
-	noNode     = "0/3 nodes are available"
-	evictAfter = 5 * time.Minute // the default toleration of nodes that do not answer
-)
+const evictAfter = 5 * time.Minute // the default toleration of nodes that do not answer
 
-// claimOf returns a Pod's claim, and whether it has one at all.
-func (w *world) claimOf(pod *corev1.Pod) (claim *corev1.PersistentVolumeClaim, found, uses bool) {
-	claim = &corev1.PersistentVolumeClaim{}
-	if !slices.ContainsFunc(pod.Spec.Containers, func(c corev1.Container) bool {
-		return slices.ContainsFunc(c.VolumeMounts, func(m corev1.VolumeMount) bool { return m.Name == v1alpha1.DataVolume })
-	}) || w.fleetIsBucket() {
-		return nil, false, false
-	}
-	return claim, w.get(claim, "data-"+pod.Name), true
+type node struct {
+	name, zone string
+	labels     map[string]string
+	taints     []string // keys; nobody may be scheduled there who does not tolerate all
+	cordoned   bool
+	room       int // for so many Pods, 0 for any number
+	dead, gone bool
 }
 
-func (w *world) fleetIsBucket() bool {
-	return w.get(&v1alpha1.BucketFleet{}, "my-fleet") || w.get(&appsv1.Deployment{}, "my-fleet")
+func (w *world) zoneOf(name string) string {
+	if n := w.node(name); n != nil {
+		return n.zone
+	}
+	return ""
 }
 
-// schedule places Pods in the order of their names, or in the opposite one: on a node that is alive, in the zone of the disk,
-// and as the Pod's own rules ask, one to a node and spread over the zones.
-func (w *world) schedule() {
-	pods := w.pods()
-	if w.newestFirst {
-		slices.Reverse(pods)
-	}
-	for _, pod := range pods {
-		if pod.Spec.NodeName != "" || pod.DeletionTimestamp != nil || len(pod.Spec.SchedulingGates) > 0 {
-			continue
-		}
-		n, why := w.place(&pod)
-		if n == nil {
-			w.condition(&pod, corev1.PodScheduled, corev1.ConditionFalse, corev1.PodReasonUnschedulable, why)
-			continue
-		}
-		pod.Spec.NodeName = n.name
-		setCondition(&pod, corev1.PodScheduled, corev1.ConditionTrue, "", "", w.now())
-		if claim, found, _ := w.claimOf(&pod); found && claim.Annotations[rules.SelectedNode] == "" {
-			metav1.SetMetaDataAnnotation(&claim.ObjectMeta, rules.SelectedNode, n.name)
-			w.update(claim)
-		}
-		w.update(&pod)
-	}
-}
-
-func (w *world) place(pod *corev1.Pod) (*node, string) {
-	zone := pod.Spec.NodeSelector[zoneLabel]
-	if claim, found, uses := w.claimOf(pod); uses {
-		switch {
-		case !found:
-			return nil, "persistentvolumeclaim not found"
-		case claim.DeletionTimestamp != nil:
-			return nil, "persistentvolumeclaim is being deleted"
-		case claim.Status.Phase == corev1.ClaimLost:
-			return nil, "the volume of the claim is lost"
-		case claim.Status.Phase == corev1.ClaimBound:
-			zone = w.volumes[claim.UID]
-		}
-	}
-	taken, perZone := map[string]bool{}, map[string]int{}
-	for _, other := range w.pods() {
-		if other.Spec.NodeName != "" && other.Labels[v1alpha1.LabelFleetUID] == pod.Labels[v1alpha1.LabelFleetUID] {
-			taken[other.Spec.NodeName] = true
-			if other.DeletionTimestamp == nil {
-				perZone[w.zoneOf(other.Spec.NodeName)]++
-			}
-		}
-	}
-	spread, alone := hardRules(pod)
-	fewest := 0
-	if zones := w.zones(); spread != nil && len(zones) >= int(*spread.MinDomains) {
-		fewest = perZone[slices.MinFunc(zones, func(a, b string) int { return perZone[a] - perZone[b] })]
-	}
-	var best *node
+func (w *world) node(name string) *node {
 	for _, n := range w.nodes {
-		if n.dead || n.gone || alone && taken[n.name] || zone != "" && n.zone != zone {
-			continue
-		}
-		if spread != nil && perZone[n.zone]+1-fewest > int(spread.MaxSkew) {
-			continue
-		}
-		if best == nil || perZone[n.zone] < perZone[best.zone] {
-			best = n
+		if n.name == name {
+			return n
 		}
 	}
-	return best, noNode
-}
-
-// hardRules returns the spread that a Pod insists on, and whether it insists on a node of its own.
-func hardRules(pod *corev1.Pod) (spread *corev1.TopologySpreadConstraint, alone bool) {
-	for i, c := range pod.Spec.TopologySpreadConstraints {
-		if c.WhenUnsatisfiable == corev1.DoNotSchedule {
-			spread = &pod.Spec.TopologySpreadConstraints[i]
-		}
-	}
-	a := pod.Spec.Affinity
-	return spread, a != nil && a.PodAntiAffinity != nil && len(a.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution) > 0
-}
-
-// zones lists the zones that have nodes, whether these answer or not.
-func (w *world) zones() []string {
-	var zones []string
-	for _, n := range w.nodes {
-		if !n.gone && !slices.Contains(zones, n.zone) {
-			zones = append(zones, n.zone)
-		}
-	}
-	return zones
-}
-
-// provision makes a volume for each claim whose Pod has a node.
-func (w *world) provision() {
-	for _, claim := range w.claims() {
-		if at := claim.Annotations[rules.SelectedNode]; at != "" && claim.Status.Phase == corev1.ClaimPending {
-			claim.Status.Phase = corev1.ClaimBound
-			w.volumes[claim.UID] = w.zoneOf(at)
-			w.update(&claim)
-		}
-	}
-}
-
-// protectClaims lets a claim go once no Pod on a node uses it.
-func (w *world) protectClaims() {
-	for _, claim := range w.claims() {
-		const finalizer = "kubernetes.io/pvc-protection"
-		used := slices.ContainsFunc(w.pods(), func(p corev1.Pod) bool { return "data-"+p.Name == claim.Name && p.Spec.NodeName != "" })
-		if claim.DeletionTimestamp == nil || used || !slices.Contains(claim.Finalizers, finalizer) {
-			continue
-		}
-		claim.Finalizers = slices.DeleteFunc(claim.Finalizers, func(f string) bool { return f == finalizer })
-		w.update(&claim)
-	}
+	return nil
 }
 
 // runKubelets starts and ends Pods on nodes that are alive; the node controller sees to the others.

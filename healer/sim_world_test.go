@@ -54,11 +54,6 @@ type world struct {
 	frozen client.WithWatch // what the caches show, nil for what there is
 }
 
-type node struct {
-	name, zone string
-	dead, gone bool
-}
-
 // faults are what an interceptor does to the healer's writes.
 type faults struct {
 	writes     int           // since the last restart
@@ -115,22 +110,6 @@ func (w *world) printf(format string, args ...any) {
 // Eventf takes the healer's events.
 func (w *world) Eventf(_, _ runtime.Object, kind, reason, _, note string, args ...any) {
 	w.printf("event %s %s: %s", kind, reason, fmt.Sprintf(note, args...))
-}
-
-func (w *world) zoneOf(name string) string {
-	if n := w.node(name); n != nil {
-		return n.zone
-	}
-	return ""
-}
-
-func (w *world) node(name string) *node {
-	for _, n := range w.nodes {
-		if n.name == name {
-			return n
-		}
-	}
-	return nil
 }
 
 // add creates an object as the API server does.
