@@ -61,7 +61,7 @@ func (w *world) command(t *testing.T, d *datadriven.TestData) {
 		w.clock.SetTime(w.now().Add(duration(t, d)))
 	case "show":
 		w.show()
-	case "kill-node", "lose-node", "revive-node":
+	case "kill-node", "lose-node", "cut-off-node", "revive-node":
 		w.kill(arg(0), d.Cmd)
 	case "add-node": // NAME ZONE [LABEL=VALUE...]
 		w.addNode(d.CmdArgs)
@@ -78,6 +78,18 @@ func (w *world) command(t *testing.T, d *datadriven.TestData) {
 		w.lose("data-" + arg(0))
 	case "break": // a member's container waits: NAME REASON, for as long as it has this disk or until it is mended
 		w.broken[w.disk(arg(0))] = corev1.ContainerStateWaiting{Reason: arg(1), Message: "as it is told"}
+	case "bad": // VALUE REASON: a container whose CELLD_LOG is VALUE waits, whatever its disk
+		w.bad[arg(0)] = arg(1)
+	case "gate": // MEMBER STATUS: of a readiness gate of its Pod
+		w.gates[arg(0)] = corev1.ConditionStatus(arg(1))
+	case "end": // POD Failed|Succeeded: its containers end for ever, as those of an evicted one
+		w.end(arg(0), corev1.PodPhase(arg(1)))
+	case "ending": // how long a member takes to end, at most its grace period
+		w.ending = duration(t, d)
+	case "node-clock": // NODE OFFSET: of its kubelet, negative when it is slow
+		ahead, err := time.ParseDuration(arg(1))
+		require.NoError(t, err, d.Pos)
+		w.node(arg(0)).clock = ahead
 	case "mend":
 		delete(w.broken, w.disk(arg(0)))
 	case "halt", "resume": // a model: statefulset, scheduler, kubelet, pvc-protection, ...
@@ -227,15 +239,6 @@ func keys(args []datadriven.CmdArg) []string {
 		out = append(out, a.Key)
 	}
 	return out
-}
-
-func (w *world) kill(name, how string) {
-	n := w.node(name)
-	n.dead, n.gone = how == "kill-node", how == "lose-node"
-	delete(w.deadSince, name)
-	if how != "revive-node" {
-		w.deadSince[name] = w.now()
-	}
 }
 
 func (w *world) object(d *datadriven.TestData) client.Object {

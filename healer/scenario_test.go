@@ -76,8 +76,8 @@ func (w *world) settle(limit time.Duration) {
 		if w.wrote != before {
 			continue
 		}
-		for _, since := range w.deadSince {
-			if at := since.Add(evictAfter); at.After(w.now()) && (next.IsZero() || at.Before(next)) {
+		for _, at := range w.deadlines() {
+			if at.After(w.now()) && (next.IsZero() || at.Before(next)) {
 				next = at
 			}
 		}
@@ -88,6 +88,20 @@ func (w *world) settle(limit time.Duration) {
 		w.clock.SetTime(later(next, w.now().Add(time.Nanosecond)))
 	}
 	require.Fail(w.t, "this does not come to rest", w.trace.String())
+}
+
+// deadlines are when the models have something to do by themselves.
+func (w *world) deadlines() []time.Time {
+	var out []time.Time
+	for _, since := range w.deadSince {
+		out = append(out, since.Add(evictAfter))
+	}
+	for _, pod := range w.pods() {
+		if pod.DeletionTimestamp != nil {
+			out = append(out, w.endOf(&pod))
+		}
+	}
+	return out
 }
 
 // show prints a table of the fleet.

@@ -42,6 +42,9 @@ type world struct {
 	nodes     []*node
 	volumes   map[types.UID]string // zone of each claim's volume
 	broken    map[string]corev1.ContainerStateWaiting
+	bad       map[string]string // values of CELLD_LOG that a container does not start with, and what it waits for
+	gates     map[string]corev1.ConditionStatus
+	ending    time.Duration   // what a member takes to end
 	halted    map[string]bool // models that do not run
 	deadSince map[string]time.Time
 	// newestFirst makes the scheduler look at the last member first.
@@ -77,7 +80,7 @@ func newWorld(t testing.TB) *world {
 		t: t, ctx: log.IntoContext(context.Background(), logr.Discard()), clock: clocktesting.NewFakePassiveClock(noon),
 		raw:     clientgotesting.NewObjectTracker(scheme, serializer.NewCodecFactory(scheme).UniversalDecoder()),
 		volumes: map[types.UID]string{}, broken: map[string]corev1.ContainerStateWaiting{}, halted: map[string]bool{},
-		deadSince: map[string]time.Time{},
+		deadSince: map[string]time.Time{}, bad: map[string]string{}, gates: map[string]corev1.ConditionStatus{},
 	}
 	w.api = fake.NewClientBuilder().WithScheme(scheme).WithObjectTracker(w.raw).
 		WithStatusSubresource(&v1alpha1.PersistentFleet{}, &v1alpha1.BucketFleet{}).Build()
