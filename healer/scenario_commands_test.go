@@ -118,6 +118,11 @@ func (w *world) command(t *testing.T, d *datadriven.TestData) {
 	case "fail": // the write after so many
 		d.ScanArgs(t, "after", &n)
 		w.faults.failAfter = w.faults.writes + n
+	case "answer": // VERB KIND NAME|* ANSWER: of the API server to such writes from now on: forbidden, quota, conflict, unchanged, or ok
+		w.setAnswer(arg(0)+" "+arg(1)+" "+arg(2), arg(3))
+	case "late": // the write that the healer which stopped had in hand arrives now
+		require.NotNil(t, w.late, d.Pos)
+		_ = w.late() // the trace tells what became of it
 	case "slow-reads": // each live list takes so long
 		w.faults.slow = duration(t, d)
 	case "clock-ahead": // that of the healer's node
@@ -132,6 +137,12 @@ func (w *world) command(t *testing.T, d *datadriven.TestData) {
 		w.reserve()
 	default:
 		d.Fatalf(t, "no command %s", d.Cmd)
+	}
+}
+
+func (w *world) setAnswer(what, how string) {
+	if delete(w.answers, what); how != "ok" {
+		w.answers[what] = how
 	}
 }
 

@@ -45,20 +45,25 @@ func (w *world) reconcile() time.Time {
 		request.Kind = v1alpha1.KindBucketFleet
 	}
 	for range 50 {
+		before := w.wrote
 		result, err := w.healer.Reconcile(w.ctx, request)
+		if err == nil {
+			w.failed = 0
+		}
 		switch {
 		case w.faults.stopped:
 			w.restart()
 			return w.now()
 		case err != nil:
 			w.printf("-- error: %v", err)
-			return w.now().Add(firstRetry)
+			w.failed++
+			return w.now().Add(min(firstRetry<<min(w.failed-1, 20), slowestRetry))
 		case result.RequeueAfter == 0:
 			return time.Time{}
 		case result.RequeueAfter == staleRetry:
 			w.printf("-- the caches are stale")
 			return w.now().Add(staleRetry)
-		case result.RequeueAfter > afterAction:
+		case result.RequeueAfter > afterAction, w.wrote == before:
 			return w.now().Add(result.RequeueAfter)
 		}
 	}
@@ -69,7 +74,10 @@ func (w *world) reconcile() time.Time {
 // settle lets models and healer work for some time, which passes in steps from one deadline to the next.
 func (w *world) settle(limit time.Duration) {
 	end := w.now().Add(limit)
-	for range 300 {
+	for looks, still := 0, 0; still < 300; looks, still = looks+1, still+1 {
+		if looks > 5000 && len(w.faults.violations) > 0 {
+			return // it would go on for ever, and has been noticed
+		}
 		before := w.wrote
 		w.step()
 		next := w.reconcile()
@@ -86,6 +94,7 @@ func (w *world) settle(limit time.Duration) {
 			return
 		}
 		w.clock.SetTime(later(next, w.now().Add(time.Nanosecond)))
+		still = 0
 	}
 	require.Fail(w.t, "this does not come to rest", w.trace.String())
 }
