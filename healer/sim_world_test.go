@@ -52,9 +52,11 @@ type world struct {
 	deadSince map[string]time.Time
 	// newestFirst makes the scheduler look at the last member first.
 	newestFirst bool
-	uids        int
-	wrote       int // by anybody
-	failed      int // looks of the healer in a row, which its queue backs off from
+	// maxUnavailable switches the feature MaxUnavailableStatefulSet on.
+	maxUnavailable bool
+	uids           int
+	wrote          int // by anybody
+	failed         int // looks of the healer in a row, which its queue backs off from
 
 	healer *Healer
 	faults faults
