@@ -16,6 +16,8 @@ import (
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -76,6 +78,8 @@ func (w *world) command(t *testing.T, d *datadriven.TestData) {
 	case "real": // what the scheduler does about selectors, taints, cordons and room is always modelled
 	case "lose-volume":
 		w.lose("data-" + arg(0))
+	case "provisioning": // fails, or works
+		w.noVolumes = arg(0) == "fails"
 	case "break": // a member's container waits: NAME REASON, for as long as it has this disk or until it is mended
 		w.broken[w.disk(arg(0))] = corev1.ContainerStateWaiting{Reason: arg(1), Message: "as it is told"}
 	case "bad": // VALUE REASON: a container whose CELLD_LOG is VALUE waits, whatever its disk
@@ -256,8 +260,13 @@ func keys(args []datadriven.CmdArg) []string {
 
 func (w *world) object(d *datadriven.TestData) client.Object {
 	o := blank(d.CmdArgs[0].Key)
-	if d.CmdArgs[0].Key == "Service" {
+	switch d.CmdArgs[0].Key { // of these the healer reads the metadata alone
+	case "Service":
 		o = &corev1.Service{}
+	case "NetworkPolicy":
+		o = &networkingv1.NetworkPolicy{}
+	case "PodDisruptionBudget":
+		o = &policyv1.PodDisruptionBudget{}
 	}
 	require.True(w.t, w.get(o, d.CmdArgs[1].Key), d.Pos)
 	return o

@@ -128,16 +128,27 @@ func (w *world) show() {
 		}
 	}
 	for _, pod := range w.pods() {
-		state := "not ready"
-		if isReady(&pod) {
-			state = "ready"
-		}
-		fmt.Fprintf(&w.trace, "%s %s on %s%s\n", pod.Name, state, cmp.Or(pod.Spec.NodeName, "no node"), going(&pod))
+		fmt.Fprintf(&w.trace, "%s %s on %s%s\n", pod.Name, w.state(&pod), cmp.Or(pod.Spec.NodeName, "no node"), going(&pod))
 	}
 	for _, claim := range w.claims() {
 		age := w.now().Sub(claim.CreationTimestamp.Time)
 		fmt.Fprintf(&w.trace, "%s %s %s %s old%s\n", claim.Name, claim.Status.Phase, cmp.Or(w.volumes[claim.UID], "nowhere"), age, going(&claim))
 	}
+}
+
+// state of a Pod in words.
+func (w *world) state(pod *corev1.Pod) string {
+	state := "not ready"
+	switch {
+	case isOver(pod):
+		state = strings.ToLower(string(pod.Status.Phase))
+	case isReady(pod):
+		state = "ready"
+	}
+	if set := w.set(); set != nil && pod.Labels[appsv1.StatefulSetRevisionLabel] != set.Status.UpdateRevision {
+		state += " with an old template"
+	}
+	return state
 }
 
 func going(o client.Object) string {

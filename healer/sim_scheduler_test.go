@@ -33,9 +33,15 @@ func (w *world) schedule() {
 			w.condition(&pod, corev1.PodScheduled, corev1.ConditionFalse, corev1.PodReasonUnschedulable, why)
 			continue
 		}
+		claim, found, _ := w.claimOf(&pod)
+		if found && claim.Status.Phase == corev1.ClaimPending && w.noVolumes { // the scheduler binds disks before Pods
+			w.condition(&pod, corev1.PodScheduled, corev1.ConditionFalse, corev1.PodReasonSchedulerError,
+				fmt.Sprintf("running PreBind plugin \"VolumeBinding\": binding volumes: provisioning failed for PVC %q", claim.Name))
+			continue
+		}
 		pod.Spec.NodeName = n.name
 		setCondition(&pod, corev1.PodScheduled, corev1.ConditionTrue, "", "", w.now())
-		if claim, found, _ := w.claimOf(&pod); found && claim.Annotations[rules.SelectedNode] == "" {
+		if found && claim.Annotations[rules.SelectedNode] == "" {
 			metav1.SetMetaDataAnnotation(&claim.ObjectMeta, rules.SelectedNode, n.name)
 			w.update(claim)
 		}

@@ -52,6 +52,7 @@ type world struct {
 	deadSince map[string]time.Time
 	// newestFirst makes the scheduler look at the last member first.
 	newestFirst bool
+	noVolumes   bool // provisioning fails
 	// maxUnavailable switches the feature MaxUnavailableStatefulSet on.
 	maxUnavailable bool
 	uids           int
