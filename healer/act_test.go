@@ -108,9 +108,10 @@ func TestReplaceConflicts(t *testing.T) {
 	require.Nil(t, c.DeletionTimestamp)
 	p := &corev1.Pod{}
 	w.get(p, pod.Name)
-	require.Contains(t, p.Annotations[v1alpha1.AnnotationReplacement], `"committed":true`, "rule_handover.go goes on with the claim as it is now")
+	require.Nil(t, p.DeletionTimestamp, "a dry run shows the conflict before the Pod is deleted")
+	require.Empty(t, p.Finalizers)
 	w.settle(time.Minute)
-	require.NotEqual(t, claim.UID, w.disk("my-fleet-1"))
+	require.Equal(t, claim.UID, w.disk("my-fleet-1"))
 }
 
 // Letting a Pod go removes what the hand-over put on it and nothing else, any number of times.
