@@ -200,6 +200,9 @@ func (f *fold) add(l *look, r *Rule, v Verdict) {
 		f.blocked = v
 	}
 	switch before := f.rule; {
+	case before != nil && v.Phase != "" && f.deciding.Outcome == Blocks: // paused, stopped and deleting come before blocked
+		f.also = append(f.also, f.deciding.Message)
+		f.rule, f.deciding = r, v
 	case before == nil && v.Reason != "", v.Outcome > max(f.deciding.Outcome, Mentions):
 		if before != nil && told(before, &f.deciding) {
 			f.also = append([]string{f.deciding.Message}, f.also...)
@@ -234,7 +237,7 @@ func (f *fold) decision(l *look) Decision {
 	d := Decision{
 		Rule: *f.rule, Action: v.Action, Phase: v.phase(), Reason: v.Reason, Message: v.Message, Next: f.next, Due: v.Due, members: f.members,
 	}
-	if b := &f.blocked; b.Outcome == Blocks && v.Outcome == Acts {
+	if b := &f.blocked; b.Outcome == Blocks && v.Outcome == Acts && v.Phase == "" {
 		d.Phase, d.Reason, d.Message = b.phase(), b.Reason, b.Message+"; "+v.Message
 	}
 	if d.Action != nil {

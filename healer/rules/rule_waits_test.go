@@ -204,3 +204,68 @@ func TestGates(t *testing.T) {
 		"a PersistentFleet's":   {change: []change{gated(1)}, want: "report: Provisioning/WaitingForPlacement; next in 10m0s"},
 	})
 }
+
+// Whatever runs can be cleaned up, and the bucket is the fleet's before a member writes to it, paused or not.
+func TestSafeguards(t *testing.T) {
+	noReservation := func(s *Snapshot) { s.Reservation = nil }
+	runRules(t, map[string]ruleCase{
+		"paused from birth: the finalizer": {
+			change: []change{isPaused, noReservation, fleetIs(func(f *Fleet) { f.Finalizer = false })}, want: "finalizer: AddFinalizer my-fleet; Provisioning/Provisioning",
+		},
+		"paused from birth: the reservation": {
+			change: []change{isPaused, noReservation}, want: "reserve: Reserve s3-123; Provisioning/Provisioning; BucketReserved",
+		},
+		"reservations are not served": {
+			change: []change{noReservation, func(s *Snapshot) { s.NoReservations = true }}, want: "report: Ready/Provisioned",
+		},
+		"paused, and rollouts are not held yet": {
+			change: []change{fleetIs(func(f *Fleet) { f.Paused = true })}, want: "paused: Provisioning/MaintenancePaused",
+			message: "nothing is replaced, added or removed until spec.maintenance.paused is false; rollouts of StatefulSet my-fleet are not held yet: " +
+				"waiting for the sync tool to apply what the paused fleet renders to",
+		},
+		"what cannot be changed was": {
+			change: []change{fleetIs(func(f *Fleet) { f.Invalid = "spec.storage.size is 20Gi, but ..." })}, want: "invalid: Blocked/InvalidConfiguration",
+		},
+	})
+}
+
+// A fleet that was deleted and is protected is not taken apart, and everything else goes on.
+func TestProtected(t *testing.T) {
+	isProtected := fleetIs(func(f *Fleet) { f.Protected = true })
+	runRules(t, map[string]ruleCase{
+		"nothing is taken apart": {
+			change: []change{isProtected}, want: "protected: Blocked/Protected",
+			message: "the fleet was deleted, and its annotation celld.eric.dev/protect keeps it as it is: remove the annotation to delete the fleet with its disks; " +
+				"or remove the finalizer celld.eric.dev/fleet-cleanup, which deletes the object and keeps members and disks, and apply the same fleet again",
+		},
+		"members are still replaced": {
+			change: []change{isProtected, down(1, fullDelay)},
+			want:   "replacement: Replace my-fleet-1 data-my-fleet-1; Blocked/Protected; MemberReplaced!; due 0s ago",
+		},
+		"and the bucket reserved": {
+			change: []change{isProtected, func(s *Snapshot) { s.Reservation = nil }}, want: "reserve: Reserve s3-123; Provisioning/Provisioning; BucketReserved",
+		},
+		"paused": {change: []change{isProtected, isPaused}, want: "paused: Paused/MaintenancePaused"},
+	})
+}
+
+// The disk of a claim that was deleted before ends with its Pod, however that ends.
+func TestStuckPodWithDyingDisk(t *testing.T) {
+	acts := "stuck-pod: ForceDeletePod my-fleet-1; Provisioning/ReplacingMember; MemberForceDeleted!; due 0s ago"
+	runRules(t, map[string]ruleCase{
+		"all others settled": {
+			change: []change{ending(1, stuckAfter), claimGoing(1)}, want: acts,
+			message: "my-fleet-1 on node node-1 should have ended by 2026-03-04T11:58:00Z and is still there; force-deleting the Pod, " +
+				"claim data-my-fleet-1, which was deleted, goes with it",
+		},
+		"another is down":        {change: []change{ending(1, stuckAfter), claimGoing(1), down(0, time.Hour)}, want: "report: Provisioning/ReplacementPending"},
+		"another is not settled": {change: []change{ending(1, stuckAfter), claimGoing(1), readySince(0, time.Minute)}, want: "report: Provisioning/Provisioning; next in 4m0s"},
+		"the volume is Lost":     {change: []change{ending(1, stuckAfter), down(0, time.Hour), claim(1, func(c *Claim) { c.Terminating, c.Lost = true, true })}, want: acts},
+		"the StatefulSet is gone": {
+			change: []change{ending(1, stuckAfter), gone, pod(1, func(p *Pod) { p.Controlled = false })}, want: acts,
+		},
+		"the StatefulSet is gone, and the claim was deleted": {
+			change: []change{ending(1, stuckAfter), claimGoing(1), gone}, want: "workload: Provisioning/StatefulSetMissing",
+		},
+	})
+}
