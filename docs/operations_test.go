@@ -51,7 +51,8 @@ func TestOperationsNamesEverything(t *testing.T) {
 	require.ElementsMatch(t, typedConstants(t, "../api/v1alpha1/status_types.go", "Reason"), headings)
 
 	// What it quotes of the healer's own words is in the code.
-	source := read(t, "../healer/rules/rule_replace.go") + read(t, "../healer/rules/rule_report.go") + read(t, "../healer/rules/rule_claim.go")
+	source := read(t, "../healer/rules/rule_replace.go") + read(t, "../healer/rules/rule_report.go") + read(t, "../healer/rules/rule_claim.go") +
+		read(t, "../healer/rules/rule_brake.go")
 	_, table, _ := strings.Cut(section, "\n### ReplacementPending\n")
 	table, _, _ = strings.Cut(table, "\n### ")
 	quotes := regexp.MustCompile(`(?m)^\| ([a-z][^|]*) \| `).FindAllStringSubmatch(table, -1)

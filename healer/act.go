@@ -4,8 +4,10 @@ package healer
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	"github.com/fleetwright/fleetwright/healer/rules"
@@ -13,9 +15,11 @@ import (
 
 // An actor carries out one action, and notes what it wrote so that nothing is decided on an older view.
 type actor struct {
-	verbs Verbs
-	fleet v1alpha1.Fleet // as it was read live
-	wrote func(written)
+	verbs  Verbs
+	fleet  v1alpha1.Fleet // as it was read live
+	wrote  func(written)
+	memory *memory
+	now    time.Time
 }
 
 // act carries out an action. An error leaves the cluster in a state from which the rules go on.
@@ -32,8 +36,14 @@ func (a *actor) act(ctx context.Context, s *rules.Snapshot, action *rules.Action
 		version, err := a.verbs.CreateReservation(ctx, a.fleet, s.Fleet)
 		return a.note(first, version, true, err)
 	case rules.VerbScale:
-		version, err := a.verbs.Scale(ctx, first, action.Replicas)
-		return a.note(first, version, false, err)
+		return a.scale(ctx, first, action.Replicas, action.Targets[1:])
+	case rules.VerbUnmark:
+		for _, claim := range action.Targets {
+			if err := a.annotate(ctx, claim, v1alpha1.AnnotationKeptByScaleIn, nil); err != nil {
+				return fmt.Errorf("removing the mark of claim %s: %w", claim.Name, err)
+			}
+		}
+		return nil
 	case rules.VerbLiftGates:
 		return a.liftGates(ctx, action)
 	case rules.VerbDeletePod:
@@ -47,12 +57,12 @@ func (a *actor) act(ctx context.Context, s *rules.Snapshot, action *rules.Action
 	case rules.VerbReplace:
 		return a.replace(ctx, first, action.Targets[1])
 	case rules.VerbFinishReplacement:
-		if err := a.deleteClaims(ctx, action.Targets[1:]); err != nil {
-			return err
+		if len(action.Targets) == 1 {
+			return a.release(ctx, first)
 		}
-		return a.release(ctx, first)
+		return a.finish(ctx, first, action.Targets[1])
 	case rules.VerbAbortReplacement:
-		return a.release(ctx, first)
+		return a.abort(ctx, first, action.Targets[1:])
 	}
 	return fmt.Errorf("no way to %s", action.Verb)
 }
@@ -61,34 +71,66 @@ func (a *actor) act(ctx context.Context, s *rules.Snapshot, action *rules.Action
 // successor starts on the old disk; the deletion of the Pod, exactly as it was judged, commits. rule_handover.go goes on
 // from wherever this is interrupted.
 func (a *actor) replace(ctx context.Context, pod, claim rules.Ref) error {
-	// 1. prepare
+	// 1. prepare, and know what will be refused while nothing has happened
 	version, err := a.verbs.PatchPod(ctx, pod, map[string]any{"metadata": map[string]any{
 		"uid": pod.UID, "resourceVersion": pod.ResourceVersion,
 		"finalizers":  []string{v1alpha1.FinalizerReplacingDisk},
 		"labels":      map[string]any{v1alpha1.LabelReplacingDisk: "true"},
-		"annotations": map[string]any{v1alpha1.AnnotationReplacement: rules.HandoverRecord(claim, false)},
+		"annotations": map[string]any{v1alpha1.AnnotationReplacement: rules.HandoverRecord(claim)},
 	}})
 	if err = a.note(pod, version, false, err); err != nil {
 		return fmt.Errorf("preparing the replacement of %s: %w", pod.Name, err)
 	}
+	if err = a.verbs.DeleteClaim(ctx, claim, true); err != nil {
+		return errors.Join(fmt.Errorf("the deletion of claim %s would be refused: %w", claim.Name, err), a.release(ctx, pod))
+	}
 	// 2. delete the Pod: a conflict means that it changed, and keeps the disk
 	pod.ResourceVersion = version
+	a.memory.begin(pod.UID, claim)
 	if err = a.deleted(pod, a.verbs.DeletePod(ctx, pod, false)); err != nil {
 		return fmt.Errorf("deleting Pod %s: %w", pod.Name, err)
 	}
-	// 3. commit
-	version, err = a.verbs.PatchPod(ctx, pod, map[string]any{"metadata": map[string]any{
-		"uid": pod.UID, "annotations": map[string]any{v1alpha1.AnnotationReplacement: rules.HandoverRecord(claim, true)},
-	}})
-	if err = a.note(pod, version, false, err); err != nil {
-		return fmt.Errorf("recording the replacement of %s: %w", pod.Name, err)
+	// 3. and 4.
+	return a.finish(ctx, pod, claim)
+}
+
+// finish deletes the claim of a hand-over, if it is the same one and as it was judged, and releases the Pod.
+func (a *actor) finish(ctx context.Context, pod, claim rules.Ref) error {
+	if err := a.deleted(claim, a.verbs.DeleteClaim(ctx, claim, false)); err != nil {
+		if !changed(err) {
+			a.memory.refused(pod.UID)
+		}
+		return fmt.Errorf("deleting claim %s: %w", claim.Name, err)
 	}
-	// 4. delete the claim, if it is the same one
-	if err = a.deleteClaims(ctx, []rules.Ref{claim}); err != nil {
-		return err
-	}
-	// 5. let the Pod go
 	return a.release(ctx, pod)
+}
+
+// abort keeps the disk of a hand-over. A deletion of the claim that another healer sent long ago conflicts from here on.
+func (a *actor) abort(ctx context.Context, pod rules.Ref, claims []rules.Ref) error {
+	for _, claim := range claims {
+		err := a.annotate(ctx, claim, v1alpha1.AnnotationReplacementAborted, a.now.UTC().Format(time.RFC3339))
+		if err != nil {
+			return fmt.Errorf("keeping claim %s from a deletion that was sent before: %w", claim.Name, err)
+		}
+	}
+	return a.release(ctx, pod)
+}
+
+// annotate sets an annotation of a claim, or removes it when the value is nil.
+func (a *actor) annotate(ctx context.Context, claim rules.Ref, key string, value any) error {
+	version, err := a.verbs.PatchClaim(ctx, claim, map[string]any{key: value})
+	return a.note(claim, version, false, err)
+}
+
+// scale marks the claim of a member that is removed, and then lowers the count.
+func (a *actor) scale(ctx context.Context, workload rules.Ref, replicas int, marks []rules.Ref) error {
+	for _, claim := range marks {
+		if err := a.annotate(ctx, claim, v1alpha1.AnnotationKeptByScaleIn, a.now.UTC().Format(time.RFC3339)); err != nil {
+			return fmt.Errorf("marking claim %s as kept: %w", claim.Name, err)
+		}
+	}
+	version, err := a.verbs.Scale(ctx, workload, replicas)
+	return a.note(workload, version, false, err)
 }
 
 // release removes what a hand-over put on a Pod. One that is gone needs nothing.
@@ -105,13 +147,15 @@ func (a *actor) release(ctx context.Context, pod rules.Ref) error {
 	return nil
 }
 
+// deleteClaims deletes all that can be: one that may not be deleted keeps no other from being so.
 func (a *actor) deleteClaims(ctx context.Context, claims []rules.Ref) error {
+	var all error
 	for _, claim := range claims {
-		if err := a.deleted(claim, a.verbs.DeleteClaim(ctx, claim)); err != nil {
-			return fmt.Errorf("deleting claim %s: %w", claim.Name, err)
+		if err := a.deleted(claim, a.verbs.DeleteClaim(ctx, claim, false)); err != nil {
+			all = errors.Join(all, fmt.Errorf("deleting claim %s: %w", claim.Name, err))
 		}
 	}
-	return nil
+	return all
 }
 
 // liftGates gives each Pod its zone and lets the scheduler have it, in one change.

@@ -29,7 +29,7 @@ func acting(t *testing.T, patch string) (*world, *actor, func(kind, name string)
 		require.True(t, w.get(o, name), name)
 		return rules.RefOf(kind, o)
 	}
-	return w, &actor{verbs: verbs{w.healer.Client}, fleet: w.fleet(), wrote: func(written) {}}, refs
+	return w, &actor{verbs: verbs{w.healer.Client}, fleet: w.fleet(), wrote: func(written) {}, memory: newMemory(w.clock, policy), now: noon}, refs
 }
 
 // Every action through its verb. The client of the simulation refuses a deletion without both preconditions, a patch without
@@ -89,7 +89,7 @@ func TestDeletionNeedsPreconditions(t *testing.T) {
 		forget(&claim)
 		forget(&set)
 		require.ErrorContains(t, a.verbs.DeletePod(t.Context(), pod, false), "neither UID nor resourceVersion may be empty")
-		require.ErrorContains(t, a.verbs.DeleteClaim(t.Context(), claim), "neither UID nor resourceVersion may be empty")
+		require.ErrorContains(t, a.verbs.DeleteClaim(t.Context(), claim, false), "neither UID nor resourceVersion may be empty")
 		require.ErrorContains(t, a.verbs.DeleteWorkload(t.Context(), set), "neither UID nor resourceVersion may be empty")
 	}
 	require.Empty(t, w.trace.String())
@@ -108,9 +108,10 @@ func TestReplaceConflicts(t *testing.T) {
 	require.Nil(t, c.DeletionTimestamp)
 	p := &corev1.Pod{}
 	w.get(p, pod.Name)
-	require.Contains(t, p.Annotations[v1alpha1.AnnotationReplacement], `"committed":true`, "rule_handover.go goes on with the claim as it is now")
+	require.Nil(t, p.DeletionTimestamp, "a dry run shows the conflict before the Pod is deleted")
+	require.Empty(t, p.Finalizers)
 	w.settle(time.Minute)
-	require.NotEqual(t, claim.UID, w.disk("my-fleet-1"))
+	require.Equal(t, claim.UID, w.disk("my-fleet-1"))
 }
 
 // Letting a Pod go removes what the hand-over put on it and nothing else, any number of times.

@@ -72,11 +72,18 @@ func stripMetadata(object any) (any, error) {
 	return object, nil
 }
 
-func keep(m map[string]string, key string) map[string]string {
-	if value, ok := m[key]; ok {
-		return map[string]string{key: value}
+// keep returns some keys of a map, nil for none.
+func keep(m map[string]string, keys ...string) map[string]string {
+	var out map[string]string
+	for _, key := range keys {
+		if value, ok := m[key]; ok {
+			if out == nil {
+				out = make(map[string]string, len(keys))
+			}
+			out[key] = value
+		}
 	}
-	return nil
+	return out
 }
 
 func stripNode(n *metav1.PartialObjectMetadata) {
@@ -84,7 +91,8 @@ func stripNode(n *metav1.PartialObjectMetadata) {
 }
 
 func stripPod(p *corev1.Pod) {
-	p.ManagedFields, p.Labels, p.Annotations = nil, keep(p.Labels, v1alpha1.LabelFleetUID), keep(p.Annotations, v1alpha1.AnnotationReplacement)
+	p.ManagedFields, p.Annotations = nil, keep(p.Annotations, v1alpha1.AnnotationReplacement)
+	p.Labels = keep(p.Labels, v1alpha1.LabelFleetUID, appsv1.StatefulSetRevisionLabel)
 	p.Spec = corev1.PodSpec{NodeName: p.Spec.NodeName, SchedulingGates: p.Spec.SchedulingGates}
 	status := corev1.PodStatus{
 		Phase: p.Status.Phase, Conditions: p.Status.Conditions, StartTime: p.Status.StartTime,
@@ -99,19 +107,36 @@ func stripPod(p *corev1.Pod) {
 }
 
 func stripClaim(c *corev1.PersistentVolumeClaim) {
-	c.ManagedFields, c.Labels, c.Annotations = nil, keep(c.Labels, v1alpha1.LabelFleetUID), keep(c.Annotations, rules.SelectedNode)
+	c.ManagedFields, c.Labels = nil, keep(c.Labels, v1alpha1.LabelFleetUID)
+	c.Annotations = keep(c.Annotations, rules.SelectedNode, v1alpha1.AnnotationKeptByScaleIn)
 	c.Spec = corev1.PersistentVolumeClaimSpec{}
 	c.Status = corev1.PersistentVolumeClaimStatus{Phase: c.Status.Phase}
 }
 
 func stripStatefulSet(s *appsv1.StatefulSet) {
 	s.ManagedFields, s.Labels, s.Annotations = nil, keep(s.Labels, v1alpha1.LabelFleetUID), keep(s.Annotations, v1alpha1.AnnotationSpecDigest)
-	s.Spec = appsv1.StatefulSetSpec{Replicas: s.Spec.Replicas, UpdateStrategy: s.Spec.UpdateStrategy}
+	s.Spec = appsv1.StatefulSetSpec{
+		Replicas: s.Spec.Replicas, UpdateStrategy: s.Spec.UpdateStrategy,
+		Template: stripTemplate(&s.Spec.Template), VolumeClaimTemplates: s.Spec.VolumeClaimTemplates,
+	}
 }
 
 func stripDeployment(d *appsv1.Deployment) {
 	d.ManagedFields, d.Labels, d.Annotations = nil, keep(d.Labels, v1alpha1.LabelFleetUID), keep(d.Annotations, v1alpha1.AnnotationSpecDigest)
-	d.Spec = appsv1.DeploymentSpec{Replicas: d.Spec.Replicas, Paused: d.Spec.Paused}
+	d.Spec = appsv1.DeploymentSpec{Replicas: d.Spec.Replicas, Paused: d.Spec.Paused, Template: stripTemplate(&d.Spec.Template)}
+}
+
+// stripTemplate keeps which bucket members write to.
+func stripTemplate(t *corev1.PodTemplateSpec) corev1.PodTemplateSpec {
+	var out corev1.PodTemplateSpec
+	for _, c := range t.Spec.Containers {
+		for _, e := range c.Env {
+			if c.Name == v1alpha1.ContainerName && e.Name == v1alpha1.EnvBucket {
+				out.Spec.Containers = []corev1.Container{{Name: c.Name, Env: []corev1.EnvVar{e}}}
+			}
+		}
+	}
+	return out
 }
 
 func nodeMetadata() *metav1.PartialObjectMetadata {

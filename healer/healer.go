@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -51,6 +52,8 @@ type Healer struct {
 	Metrics *Metrics
 
 	views  *views
+	memory *memory
+	tries  *tries
 	routes []func() error // start to watch HTTPRoutes, once there are any
 }
 
@@ -67,6 +70,10 @@ const (
 	lookTimeout = time.Minute
 	// maxAge is how long the live reads that confirm a decision may take: what they showed first may be over.
 	maxAge = 5 * time.Second
+	// maxEvents of a workload are read, and recentEvent is how old one may be: a controller that is refused tries again, and says
+	// so, at most every 17 minutes.
+	maxEvents   = 50
+	recentEvent = 20 * time.Minute
 )
 
 // errChanged is returned by an action whose preconditions do not hold any more.
@@ -112,15 +119,22 @@ func (h *Healer) look(ctx context.Context, request Request) (reconcile.Result, e
 			}
 		}
 	}
-	cached := &rules.Observer{Objects: objects{h.Client}, ByName: objects{h.Live}, Zone: h.zone}
+	cached := &rules.Observer{Objects: objects{h.Client}, ByName: objects{h.Live}, Zone: h.zone, Memory: h.memory, Refused: h.refused}
 	snapshot, decision, err := h.decide(ctx, cached, fleet, now)
 	if err != nil {
 		return reconcile.Result{}, err
 	}
 	// 3. Confirm against live reads, and act.
 	if decision.Action != nil {
+		if why, until := h.tries.wait(request, decision.Action, now); why != "" {
+			decision.Message += fmt.Sprintf("; %s, tried again at %s", why, until.UTC().Format(time.RFC3339))
+			decision.Action, decision.Next = nil, until
+		}
+	}
+	if action := decision.Action; action != nil {
 		snapshot, decision, err = h.confirmAndAct(ctx, request, snapshot, decision, now)
 		if errors.Is(err, errChanged) {
+			h.tries.tried(request, action, "the cluster changed each time before it was done", h.Clock.Now())
 			return reconcile.Result{RequeueAfter: changedRetry}, nil
 		}
 		if err != nil && decision != nil {
@@ -139,6 +153,7 @@ func (h *Healer) look(ctx context.Context, request Request) (reconcile.Result, e
 	if err := h.publish(ctx, request, fleet, snapshot, decision, now); err != nil {
 		return reconcile.Result{}, err
 	}
+	h.Metrics.held(h.memory.looked(request, rules.RefOf(fleet.Kind(), fleet), decision.Braked))
 	return h.next(snapshot, decision, now), nil
 }
 
@@ -183,7 +198,7 @@ func (h *Healer) confirmAndAct(
 	if fleet == nil || string(fleet.GetUID()) != seen.Fleet.UID {
 		return nil, nil, errChanged
 	}
-	live := &rules.Observer{Objects: objects{h.Live}, ByName: objects{h.Live}, Live: true, Zone: h.zone}
+	live := &rules.Observer{Objects: objects{h.Live}, ByName: objects{h.Live}, Live: true, Zone: h.zone, Memory: h.memory}
 	snapshot, decision, err := h.decide(ctx, live, fleet, now)
 	if err != nil {
 		return nil, nil, err
@@ -197,7 +212,9 @@ func (h *Healer) confirmAndAct(
 	}
 	logger := log.FromContext(ctx).WithValues("rule", decision.Rule.Name, "action", decision.Action.Verb, "reason", decision.Reason,
 		"member", decision.Member)
-	act := &actor{verbs: verbs{h.Client}, fleet: fleet, wrote: func(w written) { h.views.wrote(request, w) }}
+	act := &actor{
+		verbs: verbs{h.Client}, fleet: fleet, memory: h.memory, now: now, wrote: func(w written) { h.views.wrote(request, w) },
+	}
 	// An action that has begun is finished, even when the healer stops: half of one costs the next healer another look.
 	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), actionTimeout)
 	defer cancel()
@@ -218,6 +235,7 @@ func (h *Healer) confirmAndAct(
 		return snapshot, decision, err
 	}
 	logger.Info("done", "message", decision.Message, "targets", names(decision.Action.Targets))
+	h.tries.tried(request, decision.Action, "done, and wanted again", h.Clock.Now())
 	h.Metrics.acted(request, decision, "done", late(fleet, decision, h.Clock.Now()))
 	h.event(fleet, decision.Rule.Name, decision.Action.Event)
 	return snapshot, decision, nil
@@ -254,7 +272,31 @@ func (h *Healer) zone(node string) string {
 
 func (h *Healer) forget(request Request) {
 	h.views.forget(request)
+	h.memory.forget(request)
+	h.tries.forget(request)
 	h.Metrics.forget(request)
+}
+
+// refused returns the last event of a workload's controller that says why it could not make a Pod.
+func (h *Healer) refused(ctx context.Context, workload rules.Ref) (string, error) {
+	var list corev1.EventList
+	err := h.Live.List(ctx, &list, client.InNamespace(workload.Namespace), client.Limit(maxEvents),
+		client.MatchingFields{"involvedObject.uid": workload.UID, "reason": "FailedCreate"})
+	if err != nil {
+		return "", err
+	}
+	text, last := "", time.Time{}
+	for i := range list.Items {
+		e := &list.Items[i]
+		at := e.LastTimestamp.Time
+		if at.IsZero() {
+			at = e.EventTime.Time
+		}
+		if !at.Before(last) && h.Clock.Since(at) < recentEvent {
+			text, last = e.Message, at
+		}
+	}
+	return text, nil
 }
 
 func names(refs []rules.Ref) []string {

@@ -52,12 +52,14 @@ func wellFleet() *rules.Snapshot {
 		},
 		Target:      3,
 		Reservation: &rules.Reservation{Identity: identity},
-		Workload:    &rules.Workload{Identity: identity, Observed: true, Replicas: 3, Existing: 3, Ready: 3, Updated: 3},
+		Workload: &rules.Workload{
+			Identity: identity, Observed: true, Replicas: 3, Existing: 3, Ready: 3, Updated: 3, CurrentRevision: "1", NextRevision: "1",
+		},
 	}
 	for i := range 3 {
 		s.Members = append(s.Members, rules.Member{
 			Ordinal: i, Name: render.PodName("my-fleet", i),
-			Pod:   &rules.Pod{Ours: true, Controlled: true, Node: "node", Ready: true, Transition: noon.Add(-time.Hour)},
+			Pod:   &rules.Pod{Ours: true, Controlled: true, Node: "node", Ready: true, Proven: true, Revision: "1", Transition: noon.Add(-time.Hour)},
 			Claim: &rules.Claim{Identity: identity, Bound: true},
 		})
 	}

@@ -23,7 +23,7 @@ func dueForReplacement(t testing.TB) (w *world, disk string) {
 	return w, disk
 }
 
-// A hand-over is five writes. The healer stops, or a write fails or its answer is lost, after each number of them, and again while the next
+// A hand-over is four writes and a dry run. The healer stops, or a write fails or its answer is lost, after each number of them, and again while the next
 // healer repairs that: the fleet always comes to rest with a member on a fresh disk, and never breaks a rule on the way.
 func TestInterruptedReplacement(t *testing.T) {
 	for first := range 7 {
@@ -51,9 +51,9 @@ func TestInterruptedReplacement(t *testing.T) {
 					require.Empty(t, w.faults.violations, w.trace.String())
 					requireWell(t, w)
 					require.NotEqual(t, disk, w.disk("my-fleet-1"), w.trace.String())
-					// Deleted but not recorded, the Pod returns on its disk, and its clock starts anew.
+					// Unless the claim was deleted before, the next healer keeps the disk, and does not know what went before.
 					if fault == "stop" && second < 0 {
-						require.Equal(t, first == 2, kept, w.trace.String())
+						require.Equal(t, first <= 3, kept, w.trace.String())
 					}
 				})
 			}

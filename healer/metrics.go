@@ -19,6 +19,7 @@ type Metrics struct {
 	actions                       *prometheus.CounterVec
 	delay, waits                  *prometheus.HistogramVec
 	staleViews                    *prometheus.CounterVec
+	heldBack                      prometheus.Gauge
 }
 
 var fleetLabels = []string{"kind", "namespace", "fleet"}
@@ -45,10 +46,12 @@ func NewMetrics(registry prometheus.Registerer, version string) *Metrics {
 		staleViews: prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: "fleetwright", Name: "stale_views_total",
 			Help: "Looks at a fleet that were put off because the caches did not show the healer's own last write yet."}, fleetLabels),
 	}
+	m.heldBack = prometheus.NewGauge(prometheus.GaugeOpts{Namespace: "fleetwright", Name: "replacements_held",
+		Help: "Fleets whose replacement of a member is held back, since too many disks were replaced over all fleets."})
 	info := prometheus.NewGauge(prometheus.GaugeOpts{Namespace: "fleetwright", Name: "build_info", Help: "One, labelled with the version.",
 		ConstLabels: prometheus.Labels{"version": version, "program": FieldManager}})
 	info.Set(1)
-	registry.MustRegister(m.desired, m.applied, m.ready, m.down, m.reason, m.actions, m.delay, m.waits, m.staleViews, info)
+	registry.MustRegister(m.desired, m.applied, m.ready, m.down, m.reason, m.actions, m.delay, m.waits, m.staleViews, m.heldBack, info)
 	return m
 }
 
@@ -103,6 +106,13 @@ func (m *Metrics) waited(reason v1alpha1.Reason, old *v1alpha1.FleetStatus, now 
 		return
 	}
 	m.waits.WithLabelValues(string(reason)).Observe(max(now.Sub(c.LastTransitionTime.Time), 0).Seconds())
+}
+
+// held sets how many fleets the brake holds back.
+func (m *Metrics) held(n int) {
+	if m != nil {
+		m.heldBack.Set(float64(n))
+	}
 }
 
 func (m *Metrics) stale(r Request) {

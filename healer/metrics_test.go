@@ -47,6 +47,7 @@ func TestMetrics(t *testing.T) {
 		"fleetwright_down_members{my-fleet PersistentFleet fleets} 1",
 		"fleetwright_fleet_since_seconds{my-fleet PersistentFleet fleets Provisioning WaitingForPlacement} 1.77262566e+09",
 		"fleetwright_ready_members{my-fleet PersistentFleet fleets} 2",
+		"fleetwright_replacements_held{} 0",
 	}, series(t, registry), "one phase and reason at a time")
 
 	due := &rules.Decision{Rule: rules.Rule{Name: "replacement"}, Due: noon}
@@ -68,12 +69,13 @@ func TestMetrics(t *testing.T) {
 	} {
 		require.Contains(t, got, want)
 	}
-	require.Len(t, got, 16)
+	require.Len(t, got, 17)
 
 	m.forget(request)
 	require.Equal(t, []string{
 		"fleetwright_action_delay_seconds{replacement} 1 in 0.3",
 		"fleetwright_build_info{fleetwright-healer v1.2.3} 1",
+		"fleetwright_replacements_held{} 0",
 		"fleetwright_wait_seconds{WaitingForPlacement} 1 in 60",
 	}, series(t, registry), "nothing of a fleet that is gone is left")
 }

@@ -123,7 +123,7 @@ func (r *releaser) release(ctx context.Context, request Request) (bool, error) {
 	if err := r.reader.Get(ctx, client.ObjectKey{Name: request.Namespace}, namespace); err != nil || namespace.DeletionTimestamp == nil {
 		return false, err
 	}
-	act := &actor{verbs: verbs{r.client}, fleet: fleet, wrote: func(written) {}}
+	act := &actor{verbs: verbs{r.client}, fleet: fleet, memory: &memory{}, wrote: func(written) {}}
 	if err := act.act(ctx, nil, &rules.Action{Verb: rules.VerbRemoveFinalizer, Targets: []rules.Ref{rules.RefOf(fleet.Kind(), fleet)}}); err != nil {
 		return false, err
 	}

@@ -4,6 +4,7 @@ package healer
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -11,6 +12,7 @@ import (
 	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -31,8 +33,19 @@ func (o objects) Get(ctx context.Context, kind, namespace, name string) (rules.O
 	if err != nil {
 		return nil, false, err
 	}
-	found, err := exists(o.Reader.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, object))
+	err = o.Reader.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, object)
+	if unserved(err) {
+		return nil, false, fmt.Errorf("%w: %s", rules.ErrNotServed, kind)
+	}
+	found, err := exists(err)
 	return object, found, err
+}
+
+// unserved reports whether an error says that the cluster does not know a kind: its definition is missing.
+func unserved(err error) bool {
+	var status apierrors.APIStatus
+	return meta.IsNoMatchError(err) ||
+		apierrors.IsNotFound(err) && errors.As(err, &status) && status.Status().Details != nil && status.Status().Details.Name == ""
 }
 
 // List returns Pods or claims with an identity. Those of caches are not copied: a snapshot takes values of them and is done.
@@ -82,6 +95,10 @@ func newObject(kind string) (client.Object, error) {
 		return &gatewayv1.HTTPRoute{}, nil
 	case rules.KindIngress:
 		return &networkingv1.Ingress{}, nil
+	case rules.KindControllerRevision:
+		return &appsv1.ControllerRevision{}, nil
+	case rules.KindNamespace:
+		return metadata(corev1.SchemeGroupVersion, kind), nil
 	case rules.KindBudget:
 		return metadata(policyv1.SchemeGroupVersion, kind), nil
 	case rules.KindNetworkPolicy:

@@ -71,9 +71,9 @@ func worthTelling(old *v1alpha1.FleetStatus, d *rules.Decision) bool {
 	}
 }
 
-// waitEvent tells of a fleet that starts to wait, is blocked, or is well.
+// waitEvent tells of a fleet that starts to wait, is blocked, or is well. That a disk is about to be deleted is a warning.
 func waitEvent(d *rules.Decision) *rules.Event {
-	return &rules.Event{Reason: string(d.Reason), Message: d.Message, Warning: d.Phase == v1alpha1.PhaseBlocked}
+	return &rules.Event{Reason: string(d.Reason), Message: d.Message, Warning: d.Phase == v1alpha1.PhaseBlocked || d.Rule.Destructive}
 }
 
 // event publishes what was done or seen.

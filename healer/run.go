@@ -59,6 +59,9 @@ func (o *RunOptions) Validate() error {
 		return fmt.Errorf("--member-replacement-delay %s is less than %s: a member would lose its disk at every reboot of a node",
 			o.Policy.ReplacementDelay, rules.MinReplacementDelay)
 	}
+	if o.Policy.MaxReplacements < 0 {
+		return fmt.Errorf("--max-replacements %d is less than 0: use 0 for the default, or pause the fleets whose disks are to be kept", o.Policy.MaxReplacements)
+	}
 	if o.Concurrency < 0 {
 		return fmt.Errorf("--concurrency %d is less than 1", o.Concurrency)
 	}

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"maps"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -15,6 +16,8 @@ import (
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -60,20 +63,45 @@ func (w *world) command(t *testing.T, d *datadriven.TestData) {
 		w.clock.SetTime(w.now().Add(duration(t, d)))
 	case "show":
 		w.show()
-	case "kill-node", "lose-node", "revive-node":
+	case "kill-node", "lose-node", "cut-off-node", "revive-node":
 		w.kill(arg(0), d.Cmd)
-	case "add-node":
-		w.nodes = append(w.nodes, &node{name: arg(0), zone: arg(1)})
+	case "add-node": // NAME ZONE [LABEL=VALUE...]
+		w.addNode(d.CmdArgs)
+	case "cordon", "uncordon": // NODE: no Pod is scheduled there
+		w.node(arg(0)).cordoned = d.Cmd == "cordon"
+	case "taint": // NODE [KEY...]: no Pod is scheduled there that does not tolerate these
+		w.node(arg(0)).taints = keys(d.CmdArgs[1:])
+	case "room": // NODE N: it takes so many Pods, 0 for any number
+		n, err := strconv.Atoi(arg(1))
+		require.NoError(t, err, d.Pos)
+		w.node(arg(0)).room = n
+	case "real": // what the scheduler does about selectors, taints, cordons and room is always modelled
 	case "lose-volume":
 		w.lose("data-" + arg(0))
+	case "provisioning": // fails, or works
+		w.noVolumes = arg(0) == "fails"
 	case "break": // a member's container waits: NAME REASON, for as long as it has this disk or until it is mended
 		w.broken[w.disk(arg(0))] = corev1.ContainerStateWaiting{Reason: arg(1), Message: "as it is told"}
+	case "bad": // VALUE REASON: a container whose CELLD_LOG is VALUE waits, whatever its disk
+		w.bad[arg(0)] = arg(1)
+	case "gate": // MEMBER STATUS: of a readiness gate of its Pod
+		w.gates[arg(0)] = corev1.ConditionStatus(arg(1))
+	case "end": // POD Failed|Succeeded: its containers end for ever, as those of an evicted one
+		w.end(arg(0), corev1.PodPhase(arg(1)))
+	case "ending": // how long a member takes to end, at most its grace period
+		w.ending = duration(t, d)
+	case "node-clock": // NODE OFFSET: of its kubelet, negative when it is slow
+		ahead, err := time.ParseDuration(arg(1))
+		require.NoError(t, err, d.Pos)
+		w.node(arg(0)).clock = ahead
 	case "mend":
 		delete(w.broken, w.disk(arg(0)))
 	case "halt", "resume": // a model: statefulset, scheduler, kubelet, pvc-protection, ...
 		w.halted[arg(0)] = d.Cmd == "halt"
 	case "newest-first": // the scheduler looks at the last member first
 		w.newestFirst = true
+	case "max-unavailable": // the StatefulSet controller runs with MaxUnavailableStatefulSet
+		w.maxUnavailable = true
 	case "scale": // the StatefulSet, by somebody else
 		d.ScanArgs(t, "to", &n)
 		w.scaleTo(w.set(), int32(n))
@@ -96,6 +124,11 @@ func (w *world) command(t *testing.T, d *datadriven.TestData) {
 	case "fail": // the write after so many
 		d.ScanArgs(t, "after", &n)
 		w.faults.failAfter = w.faults.writes + n
+	case "answer": // VERB KIND NAME|* ANSWER: of the API server to such writes from now on: forbidden, quota, conflict, unchanged, or ok
+		w.setAnswer(arg(0)+" "+arg(1)+" "+arg(2), arg(3))
+	case "late": // the write that the healer which stopped had in hand arrives now
+		require.NotNil(t, w.late, d.Pos)
+		_ = w.late() // the trace tells what became of it
 	case "slow-reads": // each live list takes so long
 		w.faults.slow = duration(t, d)
 	case "clock-ahead": // that of the healer's node
@@ -110,6 +143,12 @@ func (w *world) command(t *testing.T, d *datadriven.TestData) {
 		w.reserve()
 	default:
 		d.Fatalf(t, "no command %s", d.Cmd)
+	}
+}
+
+func (w *world) setAnswer(what, how string) {
+	if delete(w.answers, what); how != "ok" {
+		w.answers[what] = how
 	}
 }
 
@@ -203,19 +242,31 @@ func (w *world) sync(patch string) {
 	}
 }
 
-func (w *world) kill(name, how string) {
-	n := w.node(name)
-	n.dead, n.gone = how == "kill-node", how == "lose-node"
-	delete(w.deadSince, name)
-	if how != "revive-node" {
-		w.deadSince[name] = w.now()
+func (w *world) addNode(args []datadriven.CmdArg) {
+	n := &node{name: args[0].Key, zone: args[1].Key, labels: map[string]string{}}
+	for _, a := range args[2:] {
+		n.labels[a.Key] = a.Vals[0]
 	}
+	w.nodes = append(w.nodes, n)
+}
+
+func keys(args []datadriven.CmdArg) []string {
+	var out []string
+	for _, a := range args {
+		out = append(out, a.Key)
+	}
+	return out
 }
 
 func (w *world) object(d *datadriven.TestData) client.Object {
 	o := blank(d.CmdArgs[0].Key)
-	if d.CmdArgs[0].Key == "Service" {
+	switch d.CmdArgs[0].Key { // of these the healer reads the metadata alone
+	case "Service":
 		o = &corev1.Service{}
+	case "NetworkPolicy":
+		o = &networkingv1.NetworkPolicy{}
+	case "PodDisruptionBudget":
+		o = &policyv1.PodDisruptionBudget{}
 	}
 	require.True(w.t, w.get(o, d.CmdArgs[1].Key), d.Pos)
 	return o
@@ -251,11 +302,7 @@ func (w *world) label(d *datadriven.TestData) {
 
 func (w *world) finalizer(d *datadriven.TestData) {
 	o := w.object(d)
-	var finalizers []string
-	for _, a := range d.CmdArgs[2:] {
-		finalizers = append(finalizers, a.Key)
-	}
-	o.SetFinalizers(finalizers)
+	o.SetFinalizers(keys(d.CmdArgs[2:]))
 	w.update(o)
 }
 

@@ -45,20 +45,26 @@ func (w *world) reconcile() time.Time {
 		request.Kind = v1alpha1.KindBucketFleet
 	}
 	for range 50 {
+		before := w.wrote
+		w.inform()
 		result, err := w.healer.Reconcile(w.ctx, request)
+		if err == nil {
+			w.failed = 0
+		}
 		switch {
 		case w.faults.stopped:
 			w.restart()
 			return w.now()
 		case err != nil:
 			w.printf("-- error: %v", err)
-			return w.now().Add(firstRetry)
+			w.failed++
+			return w.now().Add(min(firstRetry<<min(w.failed-1, 20), slowestRetry))
 		case result.RequeueAfter == 0:
 			return time.Time{}
 		case result.RequeueAfter == staleRetry:
 			w.printf("-- the caches are stale")
 			return w.now().Add(staleRetry)
-		case result.RequeueAfter > afterAction:
+		case result.RequeueAfter > afterAction, w.wrote == before:
 			return w.now().Add(result.RequeueAfter)
 		}
 	}
@@ -69,15 +75,18 @@ func (w *world) reconcile() time.Time {
 // settle lets models and healer work for some time, which passes in steps from one deadline to the next.
 func (w *world) settle(limit time.Duration) {
 	end := w.now().Add(limit)
-	for range 300 {
+	for looks, still := 0, 0; still < 300; looks, still = looks+1, still+1 {
+		if looks > 5000 && len(w.faults.violations) > 0 {
+			return // it would go on for ever, and has been noticed
+		}
 		before := w.wrote
 		w.step()
 		next := w.reconcile()
 		if w.wrote != before {
 			continue
 		}
-		for _, since := range w.deadSince {
-			if at := since.Add(evictAfter); at.After(w.now()) && (next.IsZero() || at.Before(next)) {
+		for _, at := range w.deadlines() {
+			if at.After(w.now()) && (next.IsZero() || at.Before(next)) {
 				next = at
 			}
 		}
@@ -86,8 +95,23 @@ func (w *world) settle(limit time.Duration) {
 			return
 		}
 		w.clock.SetTime(later(next, w.now().Add(time.Nanosecond)))
+		still = 0
 	}
 	require.Fail(w.t, "this does not come to rest", w.trace.String())
+}
+
+// deadlines are when the models have something to do by themselves.
+func (w *world) deadlines() []time.Time {
+	var out []time.Time
+	for _, since := range w.deadSince {
+		out = append(out, since.Add(evictAfter))
+	}
+	for _, pod := range w.pods() {
+		if pod.DeletionTimestamp != nil {
+			out = append(out, w.endOf(&pod))
+		}
+	}
+	return out
 }
 
 // show prints a table of the fleet.
@@ -105,16 +129,27 @@ func (w *world) show() {
 		}
 	}
 	for _, pod := range w.pods() {
-		state := "not ready"
-		if isReady(&pod) {
-			state = "ready"
-		}
-		fmt.Fprintf(&w.trace, "%s %s on %s%s\n", pod.Name, state, cmp.Or(pod.Spec.NodeName, "no node"), going(&pod))
+		fmt.Fprintf(&w.trace, "%s %s on %s%s\n", pod.Name, w.state(&pod), cmp.Or(pod.Spec.NodeName, "no node"), going(&pod))
 	}
 	for _, claim := range w.claims() {
 		age := w.now().Sub(claim.CreationTimestamp.Time)
 		fmt.Fprintf(&w.trace, "%s %s %s %s old%s\n", claim.Name, claim.Status.Phase, cmp.Or(w.volumes[claim.UID], "nowhere"), age, going(&claim))
 	}
+}
+
+// state of a Pod in words.
+func (w *world) state(pod *corev1.Pod) string {
+	state := "not ready"
+	switch {
+	case isOver(pod):
+		state = strings.ToLower(string(pod.Status.Phase))
+	case isReady(pod):
+		state = "ready"
+	}
+	if set := w.set(); set != nil && pod.Labels[appsv1.StatefulSetRevisionLabel] != set.Status.UpdateRevision {
+		state += " with an old template"
+	}
+	return state
 }
 
 func going(o client.Object) string {

@@ -17,8 +17,10 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	toolscache "k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/event"
@@ -40,7 +42,9 @@ import (
 // +kubebuilder:rbac:groups=celld.eric.dev,resources=storagereservations,verbs=get;list;watch;create
 // +kubebuilder:rbac:groups=apps,resources=statefulsets;deployments,verbs=get;list;watch;patch;delete
 // +kubebuilder:rbac:groups="",resources=pods,verbs=get;list;watch;patch;delete
-// +kubebuilder:rbac:groups="",resources=persistentvolumeclaims,verbs=get;list;watch;delete
+// +kubebuilder:rbac:groups="",resources=persistentvolumeclaims,verbs=get;list;watch;patch;delete
+// +kubebuilder:rbac:groups=apps,resources=controllerrevisions,verbs=get
+// +kubebuilder:rbac:groups="",resources=events,verbs=list
 // +kubebuilder:rbac:groups="",resources=services,verbs=get;list;watch
 // +kubebuilder:rbac:groups="",resources=nodes,verbs=list;watch
 // +kubebuilder:rbac:groups="",resources=namespaces,verbs=get
@@ -78,7 +82,10 @@ const (
 
 // Setup adds the healer to a manager whose cache was made with CacheOptions.
 func (h *Healer) Setup(ctx context.Context, mgr manager.Manager, o Options) error {
-	h.views = newViews()
+	h.views, h.tries, h.memory = newViews(), newTries(), newMemory(h.Clock, h.Policy)
+	if err := h.watchPods(ctx, mgr); err != nil {
+		return fmt.Errorf("watching Pods: %w", err)
+	}
 	if h.Zone == nil {
 		h.Zone = nodeZones(ctx, mgr.GetCache())
 	}
@@ -92,6 +99,35 @@ func (h *Healer) Setup(ctx context.Context, mgr manager.Manager, o Options) erro
 		}
 	}
 	return nil
+}
+
+// watchPods notes what becomes of Pods, whether this healer leads or stands by.
+func (h *Healer) watchPods(ctx context.Context, mgr manager.Manager) error {
+	informer, err := mgr.GetCache().GetInformer(ctx, &corev1.Pod{}, cache.BlockUntilSynced(false))
+	if err != nil {
+		return err
+	}
+	_, err = informer.AddEventHandler(toolscache.ResourceEventHandlerFuncs{
+		AddFunc: func(o any) {
+			if pod, ok := o.(*corev1.Pod); ok {
+				h.memory.observed(pod)
+			}
+		},
+		UpdateFunc: func(_, o any) {
+			if pod, ok := o.(*corev1.Pod); ok {
+				h.memory.observed(pod)
+			}
+		},
+		DeleteFunc: func(o any) {
+			if last, ok := o.(toolscache.DeletedFinalStateUnknown); ok {
+				o = last.Obj
+			}
+			if pod, ok := o.(*corev1.Pod); ok {
+				h.memory.gone(pod)
+			}
+		},
+	})
+	return err
 }
 
 func index(ctx context.Context, mgr manager.Manager, fleet v1alpha1.Fleet) error {

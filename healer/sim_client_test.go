@@ -30,6 +30,7 @@ func (w *world) write(what string, do func() error) error {
 	if f.stopped || f.stopAfter >= 0 && f.writes >= f.stopAfter {
 		if !f.stopped {
 			w.printf("-- the healer stops before %s", what)
+			w.late = func() error { return w.send(what, do) }
 		}
 		f.stopped = true
 		return errStopped
@@ -39,18 +40,35 @@ func (w *world) write(what string, do func() error) error {
 		w.printf("-- %s fails", what)
 		return apierrors.NewInternalError(errors.New("it fails"))
 	}
-	err := do()
-	if err != nil {
+	if err := w.send(what, do); err != nil {
+		return err
+	}
+	if f.loseAfter >= 0 && f.writes == f.loseAfter+1 {
+		w.printf("-- the answer is lost")
+		return apierrors.NewTimeoutError("the answer is lost", 1)
+	}
+	return nil
+}
+
+// send lets a write reach the API server, which may have an answer of its own.
+func (w *world) send(what string, do func() error) error {
+	err := w.answer(what)
+	if err == nil {
+		err = do()
+	}
+	switch {
+	case errors.Is(err, errUnchanged):
+		w.printf("%s changes nothing", what)
+		w.idle(what)
+		return nil
+	case err != nil:
 		w.printf("%s: %v", what, err)
+		w.idle(what)
 		return err
 	}
 	w.wrote++
 	w.printf("%s", what)
 	w.check()
-	if f.loseAfter >= 0 && f.writes == f.loseAfter+1 {
-		w.printf("-- the answer is lost")
-		return apierrors.NewTimeoutError("the answer is lost", 1)
-	}
 	return nil
 }
 
@@ -80,6 +98,9 @@ func (w *world) delete(ctx context.Context, _ client.WithWatch, o client.Object,
 	if options.PropagationPolicy != nil {
 		what += " " + string(*options.PropagationPolicy)
 	}
+	if len(options.DryRun) > 0 {
+		what += " as a dry run"
+	}
 	return w.write(what, func() error {
 		p := options.Preconditions
 		if p == nil || p.UID == nil || *p.UID == "" || p.ResourceVersion == nil || *p.ResourceVersion == "" {
@@ -91,6 +112,9 @@ func (w *world) delete(ctx context.Context, _ client.WithWatch, o client.Object,
 		}
 		if o.GetUID() != *p.UID || o.GetResourceVersion() != *p.ResourceVersion {
 			return conflict(o, fmt.Sprintf("%s at %s is not %s at %s", o.GetUID(), o.GetResourceVersion(), *p.UID, *p.ResourceVersion))
+		}
+		if len(options.DryRun) > 0 {
+			return errUnchanged
 		}
 		w.mayDelete(o, options.GracePeriodSeconds != nil)
 		w.remove(o, options.GracePeriodSeconds, options.PropagationPolicy != nil && *options.PropagationPolicy == metav1.DeletePropagationForeground)
@@ -224,6 +248,9 @@ func (w *world) cachedList(ctx context.Context, _ client.WithWatch, list client.
 func (w *world) list(ctx context.Context, from client.Client, list client.ObjectList, opts ...client.ListOption) error {
 	if w.faults.stopped {
 		return errStopped
+	}
+	if events, ok := list.(*corev1.EventList); ok {
+		return w.eventsOf(ctx, events, opts)
 	}
 	if err := from.List(ctx, list, opts...); err != nil {
 		return err

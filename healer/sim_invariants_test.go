@@ -45,7 +45,7 @@ func (w *world) mayDelete(o client.Object, forced bool) {
 	claim, ok := o.(*corev1.PersistentVolumeClaim)
 	if pod, is := o.(*corev1.Pod); is && !forced && fleet.GetDeletionTimestamp() == nil {
 		claim = &corev1.PersistentVolumeClaim{}
-		ok = w.get(claim, "data-"+pod.Name)
+		ok = w.get(claim, "data-"+pod.Name) && (claim.DeletionTimestamp != nil || slices.Contains(pod.Finalizers, v1alpha1.FinalizerReplacingDisk))
 	}
 	if !ok || claim.Status.Phase == corev1.ClaimLost {
 		return
@@ -72,7 +72,8 @@ func (w *world) mayDelete(o client.Object, forced bool) {
 			if w.get(pod, name) {
 				w.violated("%s goes while %s, which is removed, has not ended", claim.Name, name)
 			}
-			if i < int(*fleet.Shared().Replicas) && w.get(disk, render.ClaimName("my-fleet", i)) && disk.DeletionTimestamp == nil {
+			if i < int(*fleet.Shared().Replicas) && w.get(disk, render.ClaimName("my-fleet", i)) && disk.DeletionTimestamp == nil &&
+				disk.Status.Phase == corev1.ClaimBound && disk.Annotations[v1alpha1.AnnotationKeptByScaleIn] == "" {
 				w.violated("%s goes while %s is not back on its disk", claim.Name, name)
 			}
 			continue

@@ -7,147 +7,41 @@ import (
 	"strings"
 	"time"
 
-	appsv1 "k8s.io/api/apps/v1"
+	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
-	"github.com/fleetwright/fleetwright/healer/rules"
 )
 
-const (
-	noNode     = "0/3 nodes are available"
-	evictAfter = 5 * time.Minute // the default toleration of nodes that do not answer
-)
+const evictAfter = 5 * time.Minute // the default toleration of nodes that do not answer
 
-// claimOf returns a Pod's claim, and whether it has one at all.
-func (w *world) claimOf(pod *corev1.Pod) (claim *corev1.PersistentVolumeClaim, found, uses bool) {
-	claim = &corev1.PersistentVolumeClaim{}
-	if !slices.ContainsFunc(pod.Spec.Containers, func(c corev1.Container) bool {
-		return slices.ContainsFunc(c.VolumeMounts, func(m corev1.VolumeMount) bool { return m.Name == v1alpha1.DataVolume })
-	}) || w.fleetIsBucket() {
-		return nil, false, false
-	}
-	return claim, w.get(claim, "data-"+pod.Name), true
+type node struct {
+	name, zone string
+	labels     map[string]string
+	taints     []string // keys; nobody may be scheduled there who does not tolerate all
+	cordoned   bool
+	room       int // for so many Pods, 0 for any number
+	dead, gone bool
+	clock      time.Duration // how far its own is ahead
+	wrote      map[types.UID]corev1.PodCondition
 }
 
-func (w *world) fleetIsBucket() bool {
-	return w.get(&v1alpha1.BucketFleet{}, "my-fleet") || w.get(&appsv1.Deployment{}, "my-fleet")
+func (w *world) zoneOf(name string) string {
+	if n := w.node(name); n != nil {
+		return n.zone
+	}
+	return ""
 }
 
-// schedule places Pods in the order of their names, or in the opposite one: on a node that is alive, in the zone of the disk,
-// and as the Pod's own rules ask, one to a node and spread over the zones.
-func (w *world) schedule() {
-	pods := w.pods()
-	if w.newestFirst {
-		slices.Reverse(pods)
-	}
-	for _, pod := range pods {
-		if pod.Spec.NodeName != "" || pod.DeletionTimestamp != nil || len(pod.Spec.SchedulingGates) > 0 {
-			continue
-		}
-		n, why := w.place(&pod)
-		if n == nil {
-			w.condition(&pod, corev1.PodScheduled, corev1.ConditionFalse, corev1.PodReasonUnschedulable, why)
-			continue
-		}
-		pod.Spec.NodeName = n.name
-		setCondition(&pod, corev1.PodScheduled, corev1.ConditionTrue, "", "", w.now())
-		if claim, found, _ := w.claimOf(&pod); found && claim.Annotations[rules.SelectedNode] == "" {
-			metav1.SetMetaDataAnnotation(&claim.ObjectMeta, rules.SelectedNode, n.name)
-			w.update(claim)
-		}
-		w.update(&pod)
-	}
-}
-
-func (w *world) place(pod *corev1.Pod) (*node, string) {
-	zone := pod.Spec.NodeSelector[zoneLabel]
-	if claim, found, uses := w.claimOf(pod); uses {
-		switch {
-		case !found:
-			return nil, "persistentvolumeclaim not found"
-		case claim.DeletionTimestamp != nil:
-			return nil, "persistentvolumeclaim is being deleted"
-		case claim.Status.Phase == corev1.ClaimLost:
-			return nil, "the volume of the claim is lost"
-		case claim.Status.Phase == corev1.ClaimBound:
-			zone = w.volumes[claim.UID]
-		}
-	}
-	taken, perZone := map[string]bool{}, map[string]int{}
-	for _, other := range w.pods() {
-		if other.Spec.NodeName != "" && other.Labels[v1alpha1.LabelFleetUID] == pod.Labels[v1alpha1.LabelFleetUID] {
-			taken[other.Spec.NodeName] = true
-			if other.DeletionTimestamp == nil {
-				perZone[w.zoneOf(other.Spec.NodeName)]++
-			}
-		}
-	}
-	spread, alone := hardRules(pod)
-	fewest := 0
-	if zones := w.zones(); spread != nil && len(zones) >= int(*spread.MinDomains) {
-		fewest = perZone[slices.MinFunc(zones, func(a, b string) int { return perZone[a] - perZone[b] })]
-	}
-	var best *node
+func (w *world) node(name string) *node {
 	for _, n := range w.nodes {
-		if n.dead || n.gone || alone && taken[n.name] || zone != "" && n.zone != zone {
-			continue
-		}
-		if spread != nil && perZone[n.zone]+1-fewest > int(spread.MaxSkew) {
-			continue
-		}
-		if best == nil || perZone[n.zone] < perZone[best.zone] {
-			best = n
+		if n.name == name {
+			return n
 		}
 	}
-	return best, noNode
-}
-
-// hardRules returns the spread that a Pod insists on, and whether it insists on a node of its own.
-func hardRules(pod *corev1.Pod) (spread *corev1.TopologySpreadConstraint, alone bool) {
-	for i, c := range pod.Spec.TopologySpreadConstraints {
-		if c.WhenUnsatisfiable == corev1.DoNotSchedule {
-			spread = &pod.Spec.TopologySpreadConstraints[i]
-		}
-	}
-	a := pod.Spec.Affinity
-	return spread, a != nil && a.PodAntiAffinity != nil && len(a.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution) > 0
-}
-
-// zones lists the zones that have nodes, whether these answer or not.
-func (w *world) zones() []string {
-	var zones []string
-	for _, n := range w.nodes {
-		if !n.gone && !slices.Contains(zones, n.zone) {
-			zones = append(zones, n.zone)
-		}
-	}
-	return zones
-}
-
-// provision makes a volume for each claim whose Pod has a node.
-func (w *world) provision() {
-	for _, claim := range w.claims() {
-		if at := claim.Annotations[rules.SelectedNode]; at != "" && claim.Status.Phase == corev1.ClaimPending {
-			claim.Status.Phase = corev1.ClaimBound
-			w.volumes[claim.UID] = w.zoneOf(at)
-			w.update(&claim)
-		}
-	}
-}
-
-// protectClaims lets a claim go once no Pod on a node uses it.
-func (w *world) protectClaims() {
-	for _, claim := range w.claims() {
-		const finalizer = "kubernetes.io/pvc-protection"
-		used := slices.ContainsFunc(w.pods(), func(p corev1.Pod) bool { return "data-"+p.Name == claim.Name && p.Spec.NodeName != "" })
-		if claim.DeletionTimestamp == nil || used || !slices.Contains(claim.Finalizers, finalizer) {
-			continue
-		}
-		claim.Finalizers = slices.DeleteFunc(claim.Finalizers, func(f string) bool { return f == finalizer })
-		w.update(&claim)
-	}
+	return nil
 }
 
 // runKubelets starts and ends Pods on nodes that are alive; the node controller sees to the others.
@@ -158,47 +52,86 @@ func (w *world) runKubelets() {
 		case n != nil && (n.dead || n.gone):
 			w.unanswered(&pod)
 		case pod.DeletionTimestamp != nil && slices.Contains(pod.Finalizers, kubeletHold):
-			w.remove(&pod, new(int64(0)), false)
-		case n == nil || pod.DeletionTimestamp != nil:
+			if n == nil || !w.now().Before(w.endOf(&pod)) {
+				w.remove(&pod, new(int64(0)), false)
+			}
+		case n == nil || pod.DeletionTimestamp != nil || isOver(&pod):
 		default:
-			w.run(&pod)
+			w.run(n, &pod)
 		}
 	}
 }
 
-func (w *world) run(pod *corev1.Pod) {
+// endOf returns when the containers of a terminating Pod have ended: after as much of the grace period as members take.
+func (w *world) endOf(pod *corev1.Pod) time.Time {
+	grace := time.Duration(*pod.DeletionGracePeriodSeconds) * time.Second
+	return pod.DeletionTimestamp.Add(min(w.ending, grace) - grace)
+}
+
+// isOver says that a Pod will not run any more: evicted, or ended by itself.
+func isOver(pod *corev1.Pod) bool {
+	return pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded
+}
+
+// run is what a kubelet does about a Pod. Transition times are of its own clock. What it wrote last it remembers for as long as it
+// runs, and writes again, with the old time, when somebody else wrote something different meanwhile (kubernetes#119514).
+func (w *world) run(n *node, pod *corev1.Pod) {
+	now := w.now().Add(n.clock)
 	if pod.Status.StartTime == nil {
-		pod.Status.StartTime = &metav1.Time{Time: w.now()}
+		pod.Status.StartTime = &metav1.Time{Time: now}
 	}
-	waiting, broken := w.broken[w.disk(pod.Name)]
-	claim, found, uses := w.claimOf(pod)
-	mounted := !uses || found && claim.Status.Phase == corev1.ClaimBound
-	status := corev1.ContainerStatus{Name: v1alpha1.ContainerName}
-	switch {
-	case broken:
-		status.State.Waiting = &waiting
-	case !mounted:
-		status.State.Waiting = &corev1.ContainerStateWaiting{Reason: "ContainerCreating"}
-	default:
-		status.State.Running = &corev1.ContainerStateRunning{}
+	ready := corev1.PodCondition{Type: corev1.PodReady, Status: corev1.ConditionTrue, LastTransitionTime: metav1.NewTime(now)}
+	status := w.container(pod)
+	switch gate := w.gates[pod.Name]; {
+	case status.State.Running == nil:
+		ready.Status, ready.Reason = corev1.ConditionFalse, "ContainersNotReady"
+	case gate != "" && gate != corev1.ConditionTrue:
+		ready.Status, ready.Reason = corev1.ConditionFalse, "ReadinessGatesNotReady"
 	}
-	old := pod.Status.ContainerStatuses
+	if last, ok := n.wrote[pod.UID]; ok && last.Status == ready.Status {
+		ready.LastTransitionTime = last.LastTransitionTime
+	}
+	old := pod.Status.DeepCopy()
 	pod.Status.ContainerStatuses = []corev1.ContainerStatus{status}
-	ready := corev1.ConditionFalse
-	if !broken && mounted {
-		ready = corev1.ConditionTrue
+	setCondition(pod, corev1.ContainersReady, isTrue(status.State.Running != nil), "", "", now)
+	if setCondition(pod, ready.Type, ready.Status, ready.Reason, "", ready.LastTransitionTime.Time) {
+		if n.wrote == nil {
+			n.wrote = map[types.UID]corev1.PodCondition{}
+		}
+		n.wrote[pod.UID] = ready
 	}
-	if setCondition(pod, corev1.PodReady, ready, "", "", w.now()) || !equalJSON(old, pod.Status.ContainerStatuses) {
+	if !equalJSON(old, pod.Status) {
 		w.update(pod)
 	}
 }
 
-// unanswered is a Pod whose kubelet does not answer: not Ready, and after a while evicted. A Pod of a node that is gone is
-// collected once it is terminating or orphaned.
+// container is the state of a member's only container.
+func (w *world) container(pod *corev1.Pod) corev1.ContainerStatus {
+	status := corev1.ContainerStatus{Name: v1alpha1.ContainerName}
+	waiting, broken := w.broken[w.disk(pod.Name)]
+	for _, e := range pod.Spec.Containers[0].Env {
+		if reason := w.bad[e.Value]; e.Name == "CELLD_LOG" && reason != "" {
+			waiting, broken = corev1.ContainerStateWaiting{Reason: reason, Message: "as its setting says"}, true
+		}
+	}
+	claim, found, uses := w.claimOf(pod)
+	switch {
+	case broken:
+		status.State.Waiting = &waiting
+	case uses && (!found || claim.Status.Phase != corev1.ClaimBound):
+		status.State.Waiting = &corev1.ContainerStateWaiting{Reason: "ContainerCreating"}
+	default:
+		status.State.Running = &corev1.ContainerStateRunning{}
+	}
+	return status
+}
+
+// unanswered is a Pod whose kubelet does not answer. The node controller says that it is not Ready, keeps the reason that the
+// kubelet gave, and evicts it after a while. A Pod of a node that is gone is collected.
 func (w *world) unanswered(pod *corev1.Pod) {
 	since := w.deadSince[pod.Spec.NodeName]
 	if isReady(pod) {
-		w.condition(pod, corev1.PodReady, corev1.ConditionFalse, "NodeStatusUnknown", "")
+		w.condition(pod, corev1.PodReady, corev1.ConditionFalse, "", "")
 	}
 	if pod.DeletionTimestamp == nil && !w.now().Before(since.Add(evictAfter)) {
 		w.remove(pod, nil, false)
@@ -206,6 +139,36 @@ func (w *world) unanswered(pod *corev1.Pod) {
 	if w.node(pod.Spec.NodeName).gone {
 		w.remove(pod, new(int64(0)), false)
 	}
+}
+
+// end is a Pod that failed or succeeded: its containers have ended, and nobody starts them again.
+func (w *world) end(name string, phase corev1.PodPhase) {
+	pod := &corev1.Pod{}
+	require.True(w.t, w.get(pod, name), name)
+	pod.Status.Phase, pod.Status.Reason, pod.Status.ContainerStatuses = phase, "Evicted", nil
+	setCondition(pod, corev1.PodReady, corev1.ConditionFalse, "Pod"+string(phase), "", w.now())
+	w.update(pod)
+}
+
+// kill ends a node's machine or its connection (cut-off-node: all runs on, unreachable), takes the node away with it, or brings it
+// back. A kubelet that starts anew remembers nothing.
+func (w *world) kill(name, how string) {
+	n := w.node(name)
+	n.dead, n.gone = how == "kill-node" || how == "cut-off-node", how == "lose-node"
+	if how == "kill-node" || how == "lose-node" {
+		clear(n.wrote)
+	}
+	delete(w.deadSince, name)
+	if how != "revive-node" {
+		w.deadSince[name] = w.now()
+	}
+}
+
+func isTrue(is bool) corev1.ConditionStatus {
+	if is {
+		return corev1.ConditionTrue
+	}
+	return corev1.ConditionFalse
 }
 
 func (w *world) condition(pod *corev1.Pod, name corev1.PodConditionType, status corev1.ConditionStatus, reason, message string) {

@@ -13,127 +13,73 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/fleetwright/fleetwright/render"
 )
 
-// step runs every model until nothing changes any more.
-func (w *world) step() {
-	last := ""
-	for range 100 {
-		before := w.wrote
-		for _, model := range []struct {
-			name string
-			run  func()
-		}{
-			{"garbage-collector", w.collectGarbage}, {"statefulset", w.runStatefulSet}, {"deployment", w.runDeployment},
-			{"scheduler", w.schedule}, {"disks", w.provision}, {"kubelet", w.runKubelets}, {"pvc-protection", w.protectClaims},
-		} {
-			if from := w.wrote; !w.halted[model.name] {
-				if model.run(); w.wrote != from {
-					last = model.name
-				}
-			}
-		}
-		w.check()
-		if w.wrote == before {
-			return
-		}
+// revisionOf names a template, whose ControllerRevision is made when it is seen first.
+func (w *world) revisionOf(set *appsv1.StatefulSet) string {
+	name := "rev-" + hashOf(&set.Spec.Template)
+	template, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&set.Spec.Template)
+	require.NoError(w.t, err)
+	template["$patch"] = "replace"
+	raw, err := json.Marshal(map[string]any{"spec": map[string]any{"template": template}})
+	require.NoError(w.t, err)
+	if !w.get(&appsv1.ControllerRevision{}, name) {
+		require.NoError(w.t, w.api.Create(w.ctx, &appsv1.ControllerRevision{
+			ObjectMeta: metav1.ObjectMeta{Namespace: simNamespace, Name: name, Labels: set.Spec.Template.Labels},
+			Data:       runtime.RawExtension{Raw: raw}, Revision: 1,
+		}))
 	}
-	require.Fail(w.t, "the models do not come to rest", last)
+	return name
 }
 
-func (w *world) scaleTo(o client.Object, replicas int32) {
-	switch o := o.(type) {
-	case *appsv1.StatefulSet:
-		o.Spec.Replicas = &replicas
-	case *appsv1.Deployment:
-		o.Spec.Replicas = &replicas
-	}
-	o.SetGeneration(o.GetGeneration() + 1)
-	w.update(o)
-}
-
-// collectGarbage deletes what has no owner left, and ends a foreground deletion.
-func (w *world) collectGarbage() {
-	for _, owner := range []client.Object{&appsv1.StatefulSet{}, &appsv1.Deployment{}} {
-		there := w.get(owner, "my-fleet")
-		foreground := there && owner.GetDeletionTimestamp() != nil
-		left := false
-		for _, pod := range w.pods() {
-			ref := metav1.GetControllerOf(&pod)
-			if ref == nil || ref.Kind != w.kind(owner) || ref.UID == "another" {
-				continue
-			}
-			if (!there || foreground || ref.UID != owner.GetUID()) && pod.DeletionTimestamp == nil {
-				w.remove(&pod, nil, false)
-			}
-			left = left || there && ref.UID == owner.GetUID()
-		}
-		if foreground && !left {
-			owner.SetFinalizers(nil)
-			w.update(owner)
-		}
-	}
-}
-
-func revisionOf(template *corev1.PodTemplateSpec) string {
+func hashOf(template *corev1.PodTemplateSpec) string {
 	raw, _ := json.Marshal(template)
 	h := fnv.New32a()
 	_, _ = h.Write(raw)
-	return fmt.Sprintf("rev-%x", h.Sum32()&0xffff)
+	return fmt.Sprintf("%x", h.Sum32()&0xffff)
 }
 
-// runStatefulSet does what the controller does for a Parallel StatefulSet with rolling updates.
+// runStatefulSet does what the controller does for a Parallel StatefulSet.
 func (w *world) runStatefulSet() {
 	set := w.set()
 	if set == nil || set.DeletionTimestamp != nil {
 		return
 	}
-	replicas, next := replicasOf(set.Spec.Replicas), revisionOf(&set.Spec.Template)
+	next, replicas := w.revisionOf(set), replicasOf(set.Spec.Replicas)
 	current := cmp.Or(set.Status.CurrentRevision, next)
-	var existing, ready, updated int
-	updating := ""
+	rolling := set.Spec.UpdateStrategy.Type != appsv1.OnDeleteStatefulSetStrategyType
+	partition := 0
+	if r := set.Spec.UpdateStrategy.RollingUpdate; rolling && r != nil && r.Partition != nil {
+		partition = int(*r.Partition)
+	}
+	var members []*corev1.Pod
+	var ready, updated int
 	for i := range replicas {
-		name := render.PodName(set.Name, i)
-		pod := &corev1.Pod{}
-		if !w.get(pod, name) {
-			w.makeClaim(set, name)
-			revision := next
-			if i < int(*set.Spec.UpdateStrategy.RollingUpdate.Partition) {
-				revision = current
-			}
-			pod = podOf(&set.Spec.Template, name, revision, metav1.NewControllerRef(set, appsv1.SchemeGroupVersion.WithKind("StatefulSet")))
-			w.add(pod)
+		revision := next
+		if i < partition {
+			revision = current
 		}
-		if metav1.GetControllerOf(pod) == nil && w.selects(set.Spec.Selector, pod) {
-			pod.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(set, appsv1.SchemeGroupVersion.WithKind("StatefulSet"))}
-			w.update(pod)
-		}
-		if !metav1.IsControlledBy(pod, set) {
+		pod := w.memberOf(set, i, revision)
+		if pod == nil {
 			continue
 		}
-		if pod.Spec.NodeName == "" {
-			w.makeClaim(set, name)
-		}
-		existing++
+		members = append(members, pod)
 		if isReady(pod) {
 			ready++
 		}
 		if pod.Labels[appsv1.StatefulSetRevisionLabel] == next {
 			updated++
-		} else if i >= int(*set.Spec.UpdateStrategy.RollingUpdate.Partition) {
-			updating = name
 		}
 	}
-	if updating != "" && ready == replicas {
-		pod := &corev1.Pod{}
-		w.get(pod, updating)
-		w.remove(pod, nil, false)
+	if rolling && len(members) == replicas && (ready == replicas || !w.maxUnavailable) {
+		w.roll(members[min(partition, replicas):], next)
 	}
-	existing += w.removeBeyond(set, replicas)
-	if updated == replicas && ready == replicas {
+	existing := len(members) + w.removeBeyond(set, replicas)
+	if rolling && updated == replicas && ready == replicas {
 		current = next
 	}
 	status := appsv1.StatefulSetStatus{
@@ -144,6 +90,82 @@ func (w *world) runStatefulSet() {
 		set.Status = status
 		w.update(set)
 	}
+}
+
+// roll deletes the last Pod of an older revision, once those after it are Ready. With the feature MaxUnavailableStatefulSet the
+// controller waits until all are.
+func (w *world) roll(pods []*corev1.Pod, next string) {
+	for _, pod := range slices.Backward(pods) {
+		switch {
+		case pod.Labels[appsv1.StatefulSetRevisionLabel] != next && pod.DeletionTimestamp == nil:
+			w.remove(pod, nil, false)
+			return
+		case pod.DeletionTimestamp != nil || !isReady(pod):
+			return
+		}
+	}
+}
+
+// memberOf returns the Pod of an ordinal, which is made, adopted, or deleted when it has failed. It is nil when it is somebody
+// else's, or may not be made.
+func (w *world) memberOf(set *appsv1.StatefulSet, ordinal int, revision string) *corev1.Pod {
+	name, owner := render.PodName(set.Name, ordinal), metav1.NewControllerRef(set, appsv1.SchemeGroupVersion.WithKind("StatefulSet"))
+	pod := &corev1.Pod{}
+	if !w.get(pod, name) {
+		w.makeClaim(set, name)
+		if !w.mayCreate(set, name) {
+			return nil
+		}
+		pod = podOf(w.templateOf(revision), name, owner)
+		pod.Labels[appsv1.StatefulSetRevisionLabel] = revision
+		w.add(pod)
+	}
+	if metav1.GetControllerOf(pod) == nil && w.selects(set.Spec.Selector, pod) {
+		pod.OwnerReferences = []metav1.OwnerReference{*owner}
+		w.update(pod)
+	}
+	if !metav1.IsControlledBy(pod, set) {
+		return nil
+	}
+	if pod.Spec.NodeName == "" {
+		w.makeClaim(set, name)
+	}
+	if isOver(pod) && pod.DeletionTimestamp == nil {
+		w.remove(pod, nil, false)
+	}
+	return pod
+}
+
+// templateOf reads a ControllerRevision.
+func (w *world) templateOf(revision string) *corev1.PodTemplateSpec {
+	stored := &appsv1.ControllerRevision{}
+	require.True(w.t, w.get(stored, revision), revision)
+	var of struct {
+		Spec struct{ Template corev1.PodTemplateSpec }
+	}
+	require.NoError(w.t, json.Unmarshal(stored.Data.Raw, &of))
+	return &of.Spec.Template
+}
+
+// mayCreate asks whether a controller may create a Pod. One that may not says so in an event about its own object.
+func (w *world) mayCreate(owner client.Object, pod string) bool {
+	err := w.answer("create Pod " + pod)
+	if err == nil {
+		return true
+	}
+	event := &corev1.Event{}
+	if w.get(event, pod+".refused") {
+		return false
+	}
+	kind := w.kind(owner)
+	w.add(&corev1.Event{
+		ObjectMeta:     metav1.ObjectMeta{Namespace: simNamespace, Name: pod + ".refused"},
+		InvolvedObject: corev1.ObjectReference{APIVersion: "apps/v1", Kind: kind, Namespace: simNamespace, Name: owner.GetName(), UID: owner.GetUID()},
+		Reason:         "FailedCreate", Type: corev1.EventTypeWarning, Count: 1,
+		FirstTimestamp: metav1.NewTime(w.now()), LastTimestamp: metav1.NewTime(w.now()),
+		Message: fmt.Sprintf("create Pod %s in %s %s failed error: %v", pod, kind, owner.GetName(), err),
+	})
+	return false
 }
 
 // removeBeyond deletes the Pods above the range, and returns how many are still there.
@@ -174,9 +196,9 @@ func (w *world) makeClaim(set *appsv1.StatefulSet, pod string) {
 	}
 }
 
-func podOf(template *corev1.PodTemplateSpec, name, revision string, owner *metav1.OwnerReference) *corev1.Pod {
+func podOf(template *corev1.PodTemplateSpec, name string, owner *metav1.OwnerReference) *corev1.Pod {
 	pod := &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{Namespace: simNamespace, Name: name, Labels: map[string]string{appsv1.StatefulSetRevisionLabel: revision}},
+		ObjectMeta: metav1.ObjectMeta{Namespace: simNamespace, Name: name, Labels: map[string]string{}},
 		Spec:       *template.Spec.DeepCopy(), Status: corev1.PodStatus{Phase: corev1.PodPending},
 	}
 	for key, value := range template.Labels {
@@ -207,36 +229,4 @@ func equalJSON(a, b any) bool {
 	x, _ := json.Marshal(a)
 	y, _ := json.Marshal(b)
 	return string(x) == string(y)
-}
-
-// runDeployment does what the controller and its ReplicaSets do about counts; it rolls nothing out.
-func (w *world) runDeployment() {
-	d := &appsv1.Deployment{}
-	if !w.get(d, "my-fleet") || d.DeletionTimestamp != nil {
-		return
-	}
-	var there, ready int
-	for _, pod := range w.pods() {
-		if !metav1.IsControlledBy(&pod, d) || pod.DeletionTimestamp != nil {
-			continue
-		}
-		if there++; there > replicasOf(d.Spec.Replicas) {
-			w.remove(&pod, nil, false)
-			there--
-			continue
-		}
-		if isReady(&pod) {
-			ready++
-		}
-	}
-	for ; there < replicasOf(d.Spec.Replicas); there++ {
-		w.uids++
-		name := fmt.Sprintf("%s-5f7c-%03d", d.Name, w.uids)
-		w.add(podOf(&d.Spec.Template, name, "", metav1.NewControllerRef(d, appsv1.SchemeGroupVersion.WithKind("Deployment"))))
-	}
-	status := appsv1.DeploymentStatus{ObservedGeneration: d.Generation, Replicas: count(there), ReadyReplicas: count(ready), UpdatedReplicas: count(there)}
-	if !equalJSON(status, d.Status) {
-		d.Status = status
-		w.update(d)
-	}
 }

@@ -42,21 +42,27 @@ type world struct {
 	nodes     []*node
 	volumes   map[types.UID]string // zone of each claim's volume
 	broken    map[string]corev1.ContainerStateWaiting
+	bad       map[string]string // values of CELLD_LOG that a container does not start with, and what it waits for
+	gates     map[string]corev1.ConditionStatus
+	ending    time.Duration     // what a member takes to end
+	answers   map[string]string // of the API server, by verb, kind and name
+	idled     map[string][]time.Time
+	late      func() error    // a write that a healer which stopped had in hand
 	halted    map[string]bool // models that do not run
 	deadSince map[string]time.Time
 	// newestFirst makes the scheduler look at the last member first.
 	newestFirst bool
-	uids        int
-	wrote       int // by anybody
+	noVolumes   bool // provisioning fails
+	// maxUnavailable switches the feature MaxUnavailableStatefulSet on.
+	maxUnavailable bool
+	uids           int
+	wrote          int // by anybody
+	failed         int // looks of the healer in a row, which its queue backs off from
 
 	healer *Healer
 	faults faults
 	frozen client.WithWatch // what the caches show, nil for what there is
-}
-
-type node struct {
-	name, zone string
-	dead, gone bool
+	shown  shown
 }
 
 // faults are what an interceptor does to the healer's writes.
@@ -82,7 +88,8 @@ func newWorld(t testing.TB) *world {
 		t: t, ctx: log.IntoContext(context.Background(), logr.Discard()), clock: clocktesting.NewFakePassiveClock(noon),
 		raw:     clientgotesting.NewObjectTracker(scheme, serializer.NewCodecFactory(scheme).UniversalDecoder()),
 		volumes: map[types.UID]string{}, broken: map[string]corev1.ContainerStateWaiting{}, halted: map[string]bool{},
-		deadSince: map[string]time.Time{},
+		deadSince: map[string]time.Time{}, answers: map[string]string{}, idled: map[string][]time.Time{},
+		bad: map[string]string{}, gates: map[string]corev1.ConditionStatus{},
 	}
 	w.api = fake.NewClientBuilder().WithScheme(scheme).WithObjectTracker(w.raw).
 		WithStatusSubresource(&v1alpha1.PersistentFleet{}, &v1alpha1.BucketFleet{}).Build()
@@ -95,7 +102,7 @@ func newWorld(t testing.TB) *world {
 
 // restart starts another healer, which knows nothing of what the one before it did, and fills its caches anew.
 func (w *world) restart() {
-	w.frozen = nil
+	w.frozen, w.failed = nil, 0
 	w.faults = faults{stopAfter: -1, loseAfter: -1, failAfter: -1, violations: w.faults.violations}
 	live := interceptor.NewClient(w.api, interceptor.Funcs{Get: w.liveGet, List: w.liveList})
 	w.healer = &Healer{
@@ -103,7 +110,9 @@ func (w *world) restart() {
 			Get: w.cachedGet, List: w.cachedList, Create: w.create, Delete: w.delete, Patch: w.patch, Apply: w.apply, SubResourcePatch: w.patchStatus,
 		}),
 		Live: live, Recorder: w, Clock: w.clock, Policy: policy, Zone: w.zoneOf, views: newViews(),
+		tries: newTries(), memory: newMemory(w.clock, policy),
 	}
+	w.shown = nil
 }
 
 func (w *world) now() time.Time { return w.clock.Now() }
@@ -115,22 +124,6 @@ func (w *world) printf(format string, args ...any) {
 // Eventf takes the healer's events.
 func (w *world) Eventf(_, _ runtime.Object, kind, reason, _, note string, args ...any) {
 	w.printf("event %s %s: %s", kind, reason, fmt.Sprintf(note, args...))
-}
-
-func (w *world) zoneOf(name string) string {
-	if n := w.node(name); n != nil {
-		return n.zone
-	}
-	return ""
-}
-
-func (w *world) node(name string) *node {
-	for _, n := range w.nodes {
-		if n.name == name {
-			return n
-		}
-	}
-	return nil
 }
 
 // add creates an object as the API server does.

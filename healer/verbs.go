@@ -36,8 +36,10 @@ type Verbs interface {
 	PatchPod(ctx context.Context, pod rules.Ref, body map[string]any) (version string, err error)
 	// DeletePod deletes a Pod; with force without grace, for a kubelet that does not answer.
 	DeletePod(ctx context.Context, pod rules.Ref, force bool) error
-	// DeleteClaim deletes a claim.
-	DeleteClaim(ctx context.Context, claim rules.Ref) error
+	// PatchClaim sets annotations of a claim, or removes those that are nil.
+	PatchClaim(ctx context.Context, claim rules.Ref, annotations map[string]any) (version string, err error)
+	// DeleteClaim deletes a claim, or only asks whether that would be refused.
+	DeleteClaim(ctx context.Context, claim rules.Ref, dryRun bool) error
 	// DeleteWorkload deletes a workload in the foreground: it stays until its Pods are gone.
 	DeleteWorkload(ctx context.Context, workload rules.Ref) error
 }
@@ -90,7 +92,18 @@ func (v verbs) DeletePod(ctx context.Context, target rules.Ref, force bool) erro
 	return v.delete(ctx, target)
 }
 
-func (v verbs) DeleteClaim(ctx context.Context, target rules.Ref) error { return v.delete(ctx, target) }
+func (v verbs) PatchClaim(ctx context.Context, target rules.Ref, annotations map[string]any) (string, error) {
+	return v.patch(ctx, &corev1.PersistentVolumeClaim{ObjectMeta: named(target)}, types.MergePatchType, map[string]any{"metadata": map[string]any{
+		"uid": target.UID, "resourceVersion": target.ResourceVersion, "annotations": annotations,
+	}})
+}
+
+func (v verbs) DeleteClaim(ctx context.Context, target rules.Ref, dryRun bool) error {
+	if dryRun {
+		return v.delete(ctx, target, client.DryRunAll)
+	}
+	return v.delete(ctx, target)
+}
 
 func (v verbs) DeleteWorkload(ctx context.Context, target rules.Ref) error {
 	return v.delete(ctx, target, client.PropagationPolicy(metav1.DeletePropagationForeground))

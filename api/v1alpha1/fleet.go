@@ -134,6 +134,12 @@ func (u BucketURL) String() string {
 	return s
 }
 
+// Protected reports whether a fleet is not to be taken apart, whoever deletes it.
+func Protected(f Fleet) bool {
+	value, found := f.GetAnnotations()[AnnotationProtect]
+	return found && value != "false"
+}
+
 // Enabled reports whether traces are exported.
 func (t *Telemetry) Enabled() bool { return t.CollectorURL != "" }
 

@@ -36,10 +36,17 @@ const (
 	AnnotationStorageReservation = "celld.eric.dev/storage-reservation"
 	// AnnotationRestartToken holds maintenance.restartToken. render sets it on the Pod template, when not empty.
 	AnnotationRestartToken = "celld.eric.dev/restart-token"
-	// AnnotationProtect, when "true", makes the webhook refuse to delete the fleet. Users set it on the fleet.
+	// AnnotationProtect, with any value but "false", keeps the fleet from being deleted: the webhook refuses the deletion, and
+	// the healer takes nothing apart. Users set it on the fleet.
 	AnnotationProtect = "celld.eric.dev/protect"
 	// AnnotationReplacement records a replacement hand-over. The healer sets it on the Pod that goes away.
 	AnnotationReplacement = "celld.eric.dev/replacement"
+	// AnnotationReplacementAborted fences a hand-over that was aborted: a deletion of the claim that was sent before conflicts.
+	// The healer sets it on the claim; its value says when.
+	AnnotationReplacementAborted = "celld.eric.dev/replacement-aborted"
+	// AnnotationKeptByScaleIn marks the claim of a member that was removed on request: nothing waits for it to come back. The
+	// healer sets it on the claim before it lowers the count, and removes it when the member is back; its value says when.
+	AnnotationKeptByScaleIn = "celld.eric.dev/kept-by-scale-in"
 	// AnnotationCurrentOperation holds capacity history. The healer sets it on the StorageReservation.
 	AnnotationCurrentOperation = "celld.eric.dev/current-operation"
 	// AnnotationFluxSubstitute, when "disabled", keeps Flux from substituting variables in the object. render sets it on

@@ -29,6 +29,9 @@ type FleetStatus struct {
 	// Selector selects the members' Pods, for the scale subresource.
 	// +optional
 	Selector string `json:"selector,omitempty"`
+	// ReplacementDelaySeconds is how long a member is not Ready before it is replaced: the healer's own flag.
+	// +optional
+	ReplacementDelaySeconds int32 `json:"replacementDelaySeconds,omitempty"`
 	// Reservation names the StorageReservation of the bucket.
 	// +optional
 	Reservation string `json:"reservation,omitempty"`
@@ -153,4 +156,6 @@ const (
 	ReasonStopped                 Reason = "Stopped"
 	ReasonDraining                Reason = "Draining"
 	ReasonDeletingClaims          Reason = "DeletingClaims"
+	ReasonProtected               Reason = "Protected"
+	ReasonRolloutStuck            Reason = "RolloutStuck"
 )

@@ -130,6 +130,8 @@ func (f *flags) register(cmd *cobra.Command) {
 	flag := cmd.Flags()
 	flag.DurationVar(&o.Policy.ReplacementDelay, "member-replacement-delay", rules.DefaultReplacementDelay,
 		"how long a member is not ready before it is replaced on a fresh disk, at least 1m")
+	flag.IntVar(&o.Policy.MaxReplacements, "max-replacements", 0,
+		"how many disks may be replaced over all fleets within --member-replacement-delay; default 3, or a tenth of the fleets, whichever is more")
 	flag.StringSliceVar(&o.Namespaces, "namespaces", nil, "look after fleets of these namespaces only; default all")
 	flag.BoolVar(&o.LeaderElect, "leader-elect", false, "let one of several healers work while the others stand by")
 	flag.StringVar(&o.LeaderElectionNamespace, "leader-election-namespace", "",

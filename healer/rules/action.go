@@ -15,8 +15,8 @@ type Verb string
 const (
 	VerbAddFinalizer      Verb = "AddFinalizer"      // to the fleet
 	VerbRemoveFinalizer   Verb = "RemoveFinalizer"   // from the fleet, which ends it
-	VerbFinishReplacement Verb = "FinishReplacement" // of a committed hand-over: claim, then finalizer
-	VerbAbortReplacement  Verb = "AbortReplacement"  // remove finalizer, label and record; the disk is kept
+	VerbFinishReplacement Verb = "FinishReplacement" // of a hand-over whose Pod was deleted: claim, then finalizer
+	VerbAbortReplacement  Verb = "AbortReplacement"  // fence the claim, then remove finalizer, label and record; the disk is kept
 	VerbDeleteWorkload    Verb = "DeleteWorkload"    // in the foreground
 	VerbDeletePod         Verb = "DeletePod"         // with its own grace period
 	VerbForceDeletePod    Verb = "ForceDeletePod"    // without
@@ -25,12 +25,14 @@ const (
 	VerbReserve           Verb = "Reserve" // create the StorageReservation
 	VerbReplace           Verb = "Replace" // the whole hand-over: Pod and claim
 	VerbScale             Verb = "Scale"
+	VerbUnmark            Verb = "Unmark" // remove the marks of members that are back
 )
 
 // An Action is one change to the cluster.
 type Action struct {
 	Verb Verb
-	// Targets are the objects that change. For Replace and FinishReplacement the first is the Pod, the second its claim.
+	// Targets are the objects that change. For Replace, FinishReplacement and AbortReplacement the first is the Pod, the second
+	// its claim, if there is one to end or to fence. For Scale the second is the claim to mark as kept, if there is one.
 	Targets []Ref
 	// Replicas for Scale.
 	Replicas int
@@ -52,7 +54,8 @@ const (
 	EventMemberForceDeleted  = "MemberForceDeleted"
 	EventMemberDiskLost      = "MemberDiskLost"
 	EventMemberReplaced      = "MemberReplaced"
-	EventMemberReleased      = "MemberReleased" // its Pod was deleted so that its terminating claim can go
+	EventMemberReleased      = "MemberReleased"  // its Pod was deleted so that its terminating claim can go
+	EventMemberRestarted     = "MemberRestarted" // its Pod was deleted so that it starts on the newest template
 	EventReplacementFinished = "ReplacementFinished"
 	EventReplacementAborted  = "ReplacementAborted"
 	EventScaled              = "Scaled"

@@ -64,7 +64,7 @@ func ref(kind, name string) Ref {
 func readyPod(i int) *Pod {
 	return &Pod{
 		Ref: ref("Pod", render.PodName("my-fleet", i)), Ours: true, Controlled: true, Created: noon.Add(-time.Hour),
-		Node: fmt.Sprintf("node-%d", i), Zone: zoneOf(i), Ready: true, Transition: noon.Add(-time.Hour),
+		Node: fmt.Sprintf("node-%d", i), Zone: zoneOf(i), Ready: true, Transition: noon.Add(-time.Hour), Revision: "rev-1", Proven: true,
 	}
 }
 
@@ -83,6 +83,14 @@ func pod(i int, do func(*Pod)) change      { return func(s *Snapshot) { do(s.Mem
 func claim(i int, do func(*Claim)) change  { return func(s *Snapshot) { do(s.Members[i].Claim) } }
 func noPod(i int) change                   { return func(s *Snapshot) { s.Members[i].Pod = nil } }
 func noClaim(i int) change                 { return func(s *Snapshot) { s.Members[i].Claim = nil } }
+
+// isPaused pauses the fleet, and holds the workload's rollouts as render does then.
+func isPaused(s *Snapshot) {
+	s.Fleet.Paused = true
+	if s.Workload != nil {
+		s.Workload.Held = true
+	}
+}
 
 // down makes a member's Pod not Ready for some time.
 func down(i int, since time.Duration) change {
@@ -237,7 +245,7 @@ func decideAt(t require.TestingT, s *Snapshot, at time.Time) Decision {
 	explained, rungs := Explain(s, policy, at)
 	require.Empty(t, cmp.Diff(d, explained, ignoreRule), "explained otherwise than decided")
 	for i, rung := range rungs {
-		require.Equal(t, Rules()[i+1].Name, rung.Rule.Name)
+		require.Equal(t, Rules()[i].Name, rung.Rule.Name)
 	}
 	return d
 }
@@ -300,6 +308,7 @@ func cloneSnapshot(s *Snapshot) *Snapshot {
 	out.Fleet.Zones = slices.Clone(s.Fleet.Zones)
 	out.Reservation, out.Workload, out.Route = cloned(s.Reservation), cloned(s.Workload), cloned(s.Route)
 	out.Prerequisites = slices.Clone(s.Prerequisites)
+	out.Brake, out.Change = cloned(s.Brake), cloned(s.Change)
 	out.Members, out.Removed, out.Pods = slices.Clone(s.Members), slices.Clone(s.Removed), slices.Clone(s.Pods)
 	for i := range out.Pods {
 		out.Pods[i] = clonePod(out.Pods[i])

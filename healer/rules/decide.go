@@ -3,6 +3,7 @@
 package rules
 
 import (
+	"slices"
 	"time"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
@@ -13,6 +14,9 @@ type Policy struct {
 	// ReplacementDelay is how long a member is not Ready before it is replaced. Default 10m, at least 1m: shorter than a
 	// reboot or an upgrade of a node, every such event would cost a disk.
 	ReplacementDelay time.Duration
+	// MaxReplacements is how many disks may be replaced over all fleets within the delay. Default 0: three, or a tenth of the
+	// fleets, whichever is more.
+	MaxReplacements int
 }
 
 // Limits of the delay.
@@ -50,7 +54,11 @@ type Decision struct {
 	// Member that the decision is about, empty for none.
 	Member string
 
+	// Braked is set when the brake holds a member back.
+	Braked *Waiting
+
 	members []memberNote
+	delay   time.Duration
 }
 
 // A memberNote is what is due for a member, or why nothing is.
@@ -84,9 +92,12 @@ const (
 
 // ladder is the policy: the first rule that acts wins.
 var ladder = []Rule{
+	{Name: "finalizer", ask: finalizer},
 	{Name: "finished-replacement", Timed: true, Destructive: true, ask: finishedReplacement},
 	{Name: "held-replacement", ask: heldReplacement},
+	{Name: "reserve", ask: reserve},
 	{Name: "stuck-pod", Timed: true, Destructive: true, ask: stuckPod},
+	{Name: "protected", ask: protected},
 	{Name: "deletion", holds: holdsAll, ask: deletion},
 	{Name: "gate", ask: liftGates},
 	{Name: "paused", holds: holdsAll, ask: paused},
@@ -95,20 +106,18 @@ var ladder = []Rule{
 	{Name: "workload", holds: holdsAll, ask: workload},
 	{Name: "stopped", holds: holdsAll, ask: stopped},
 	{Name: "not-caught-up", holds: holdsActions, ask: notCaughtUp},
+	{Name: "unmark", ask: unmark},
 	{Name: "claim-terminating", Timed: true, Destructive: true, ask: claimTerminating},
 	{Name: "lost-disk", Timed: true, Destructive: true, ask: lostDisk},
+	{Name: "old-template", Timed: true, ask: oldTemplate},
 	{Name: "replacement", Timed: true, Destructive: true, ask: replacement},
 	{Name: "contraction", ask: contraction},
 	{Name: "growth", ask: growth},
 	{Name: "report", ask: report},
 }
 
-// finalizer is the rule of whatever is the first write about a fleet: what is written from there on, or runs already, is
-// cleaned up when the fleet goes.
-var finalizer = Rule{Name: "finalizer"}
-
 // Rules returns the rules in their order.
-func Rules() []Rule { return append([]Rule{finalizer}, ladder...) }
+func Rules() []Rule { return slices.Clone(ladder) }
 
 // Decide returns what to do about a fleet. It is a pure function: equal arguments give equal decisions.
 //
@@ -143,6 +152,11 @@ func Explain(s *Snapshot, p Policy, now time.Time) (Decision, []Rung) {
 // decide folds the verdicts of the ladder. With tell, every rule is asked that can be, and told.
 func decide(l *look, tell func(*Rule, Verdict, bool)) Decision {
 	var f fold
+	for i := range l.current {
+		if p := l.current[i].Pod; p != nil {
+			f.wake(l, p.DecidedAt)
+		}
+	}
 	for i := range ladder {
 		r := &ladder[i]
 		if f.held == holdsAll {
@@ -170,13 +184,14 @@ type fold struct {
 	also     []string // what else is due
 	next     time.Time
 	members  []memberNote
+	braked   *Waiting
 }
 
 func (f *fold) add(l *look, r *Rule, v Verdict) {
 	if v.Outcome == Acts && f.held == holdsActions {
 		return // it acts once the rule above does not hold it any more
 	}
-	f.members = l.notes
+	f.members, f.braked = l.notes, l.brake
 	f.wake(l, v.Until)
 	if v.Recheck {
 		f.wake(l, l.now.Add(RecheckAfter))
@@ -185,6 +200,9 @@ func (f *fold) add(l *look, r *Rule, v Verdict) {
 		f.blocked = v
 	}
 	switch before := f.rule; {
+	case before != nil && v.Phase != "" && f.deciding.Outcome == Blocks: // paused, stopped and deleting come before blocked
+		f.also = append(f.also, f.deciding.Message)
+		f.rule, f.deciding = r, v
 	case before == nil && v.Reason != "", v.Outcome > max(f.deciding.Outcome, Mentions):
 		if before != nil && told(before, &f.deciding) {
 			f.also = append([]string{f.deciding.Message}, f.also...)
@@ -199,6 +217,7 @@ func (f *fold) add(l *look, r *Rule, v Verdict) {
 	case v.Outcome > Mentions:
 		f.held = max(f.held, r.holds)
 	}
+	l.held = f.held > holdsNothing
 }
 
 // told says that a verdict is told although another one decides: something will happen at a time, or is to be known.
@@ -218,7 +237,7 @@ func (f *fold) decision(l *look) Decision {
 	d := Decision{
 		Rule: *f.rule, Action: v.Action, Phase: v.phase(), Reason: v.Reason, Message: v.Message, Next: f.next, Due: v.Due, members: f.members,
 	}
-	if b := &f.blocked; b.Outcome == Blocks && v.Outcome == Acts {
+	if b := &f.blocked; b.Outcome == Blocks && v.Outcome == Acts && v.Phase == "" {
 		d.Phase, d.Reason, d.Message = b.phase(), b.Reason, b.Message+"; "+v.Message
 	}
 	if d.Action != nil {
@@ -227,17 +246,8 @@ func (f *fold) decision(l *look) Decision {
 	for _, text := range f.also {
 		d.Message += "; " + text
 	}
-	d.Member = l.concerned(&d)
-	if !l.Fleet.Deleting && !l.Fleet.Finalizer && (d.Action != nil || l.runs()) {
-		d.Rule, d.Action, d.Due = finalizer, &Action{Verb: VerbAddFinalizer, Targets: []Ref{l.fleetRef()}}, time.Time{}
-	}
+	d.Member, d.Braked, d.delay = l.concerned(&d), f.braked, l.policy.ReplacementDelay
 	return d
-}
-
-// runs reports whether there is a workload that is the fleet's to take apart.
-func (s *Snapshot) runs() bool {
-	w := s.Workload
-	return w != nil && w.Identity == s.Fleet.Identity && !w.Owned && !s.Fleet.Paused && s.Sibling == ""
 }
 
 func (s *Snapshot) fleetRef() Ref {

@@ -63,7 +63,7 @@ func quiet(s *Snapshot) string {
 	switch {
 	case s.Fleet.Paused, s.Fleet.Stopped, s.Fleet.Deleting, s.Fleet.Invalid != "":
 		return "the fleet is paused, stopped, deleting or invalid"
-	case r == nil || r.Identity != ours || r.Terminating:
+	case r == nil && !s.NoReservations, r != nil && (r.Identity != ours || r.Terminating):
 		return "the bucket is not the fleet's"
 	case w == nil || w.Identity != ours || w.Owned || w.Terminating:
 		return "the workload is not the fleet's alone"
@@ -96,7 +96,7 @@ func (s *Snapshot) others(m *Member, what string, hold func(*Pod) bool) string {
 
 func (s *Snapshot) othersReady(m *Member, now time.Time) string {
 	return s.others(m, "ready for five minutes", func(p *Pod) bool {
-		return p.Ready && p.Ours && now.Sub(p.Transition) >= 5*time.Minute
+		return p.Ready && p.Ours && now.Sub(p.Transition) >= 5*time.Minute && now.Sub(p.Seen) >= 5*time.Minute
 	})
 }
 
@@ -115,17 +115,32 @@ func badReplace(s *Snapshot, a *Action, now time.Time) string {
 	case c == nil || c.Terminating || c.Identity != ours || c.Ref != a.Targets[1]:
 		return "not the claim"
 	}
-	if why := s.others(m, "decided", func(p *Pod) bool { return p.Node != "" || p.Unschedulable != "" }); why != "" || c.Lost {
+	if why := s.others(m, "decided", func(p *Pod) bool { return p.Node != "" || p.Unschedulable != "" }); why != "" {
 		return why
 	}
-	if why := s.notYet(m); why != "" {
+	if why := s.notYet(m, now); why != "" {
 		return why
+	}
+	if m.Ordinal >= s.Target {
+		return "its disk is to be kept"
+	}
+	if b := s.Brake; b != nil && (b.Recent >= b.Max || now.Before(b.KnownAt)) {
+		return "the brake is full"
+	}
+	if c.Lost {
+		return ""
 	}
 	switch {
 	case p.Node == "" && p.Unschedulable == "":
-		return "the scheduler has not had its say"
-	case p.Ready, now.Sub(p.Transition) < 10*time.Minute:
-		return "not down for ten minutes"
+		return "the scheduler has not tried to place it"
+	case p.Ready, now.Sub(p.Transition) < 10*time.Minute, now.Sub(p.Seen) < time.Minute:
+		return "not down for ten minutes, or not seen so for one"
+	case p.GatesNotReady:
+		return "only a readiness gate is missing"
+	case s.Target > 1 && s.Workload.Replicas < 2:
+		return "nobody else is Ready"
+	case s.changeSuspected(m):
+		return "the change of its template may be at fault"
 	case !c.Bound, p.Created.Sub(c.Created) <= time.Minute:
 		return "the disk is not a kept one"
 	case p.ImageWait != "":
@@ -134,15 +149,38 @@ func badReplace(s *Snapshot, a *Action, now time.Time) string {
 	return s.othersReady(m, now)
 }
 
-// notYet names a member that runs beyond the count, or that has a claim and does not run yet.
-func (s *Snapshot) notYet(but *Member) string {
+// changeSuspected says that no Pod of a member's template has been Ready, while another template runs beside it.
+func (s *Snapshot) changeSuspected(m *Member) bool {
+	p := m.Pod
+	if p.Proven || p.Revision == "" {
+		return false
+	}
+	beside := s.Workload.Replicas == 1 && s.Workload.CurrentRevision != s.Workload.NextRevision
+	for i := range s.Current() {
+		if o := s.Members[i].Pod; o != nil && o.Revision != "" && o.Revision != p.Revision {
+			beside = true
+		}
+	}
+	blameless := s.Change != nil && s.Change.Known && !s.Change.Places && (p.Node == "" || p.Unstarted)
+	return beside && !blameless
+}
+
+// notYet names a member that runs beyond the count or ended just now, or that has a disk to come back on and does not run yet.
+func (s *Snapshot) notYet(but *Member, now time.Time) string {
 	for i := range s.Members {
-		if m := &s.Members[i]; m != but && m.Ordinal >= s.Workload.Replicas && (m.Pod != nil || m.Claim != nil && !m.Claim.Terminating) {
+		m := &s.Members[i]
+		if m == but || m.Ordinal < s.Workload.Replicas {
+			continue
+		}
+		if m.Pod != nil && !m.Pod.Forced || m.Ordinal < s.Target && m.Claim.Kept() && !m.Claim.Marked && m.Claim.Identity == ours {
 			return m.Name + " is not back, or not gone"
 		}
 	}
+	if !s.RemovalEnded.IsZero() && now.Sub(s.RemovalEnded) < 5*time.Minute {
+		return "a removed member ended just now"
+	}
 	for i := range s.Removed {
-		if m := &s.Removed[i]; m != but && m.Pod != nil {
+		if m := &s.Removed[i]; m != but && m.Pod != nil && !m.Pod.Forced {
 			return m.Name + " is not gone"
 		}
 	}
@@ -154,16 +192,18 @@ func badFinish(s *Snapshot, a *Action, now time.Time) string {
 	switch {
 	case s.Fleet.Paused || s.Fleet.Deleting:
 		return "paused or deleting"
-	case m == nil || m.Pod == nil || m.Pod.Handover == nil || !m.Pod.Handover.Committed || !m.Pod.Terminating:
-		return "not committed"
+	case m == nil || m.Pod == nil || m.Pod.Handover == nil || !m.Pod.Terminating:
+		return "the Pod was not deleted"
 	case len(a.Targets) == 1:
 		return ""
 	case !m.Pod.Ours || !m.Pod.Controlled:
 		return "not the StatefulSet's Pod"
 	case m.Claim == nil || m.Claim.Ref != a.Targets[1] || m.Claim.Identity != ours || m.Claim.UID != m.Pod.Handover.ClaimUID:
-		return "not the claim"
+		return "not the claim, or not as it was judged"
 	case m.Claim.Lost:
 		return ""
+	case m.Pod.Handover.Begun == nil || m.Pod.Handover.Begun.Refusals >= 3:
+		return "not this healer's, or refused three times"
 	}
 	return s.othersReady(m, now)
 }
@@ -179,10 +219,21 @@ func badDeletePod(s *Snapshot, a *Action, now time.Time) string {
 	if why := quiet(s); why != "" {
 		return why
 	}
-	if c := m.Claim; c == nil || !c.Terminating || c.Identity != ours || !current || !m.Pod.Controlled || m.Pod.Node == "" {
-		return "no claim waits for it"
+	c := m.Claim
+	if !current || !m.Pod.Controlled {
+		return "not the StatefulSet's Pod"
 	}
-	if m.Claim.Lost { // there is no disk to lose
+	if c == nil || !c.Terminating { // its disk stays
+		return unless(!m.Pod.Ready && m.Pod.Revision != s.Workload.NextRevision && now.Sub(m.Pod.Transition) >= time.Minute,
+			"it is Ready, or not on an older template, or down for less than a minute")
+	}
+	if c.Identity != ours || m.Pod.Node == "" || m.Ordinal >= s.Target || len(c.HeldBy()) > 0 && !c.Lost {
+		return "no claim waits for it, or it may not end"
+	}
+	if why := s.notYet(m, now); why != "" {
+		return why
+	}
+	if c.Lost { // there is no disk to lose
 		return s.others(m, "decided", func(p *Pod) bool { return p.Node != "" || p.Unschedulable != "" })
 	}
 	return s.othersReady(m, now)
@@ -196,7 +247,12 @@ func badForceDelete(s *Snapshot, a *Action, now time.Time) string {
 	case s.Fleet.Deleting:
 		return unless(p.Controlled || p.Ours, "not the fleet's Pod")
 	}
-	return unless(p.Controlled && !s.Fleet.Paused, "not the StatefulSet's Pod, or paused")
+	if m, _ := s.in(a.Targets[0]); m != nil && m.Claim != nil && m.Claim.Terminating && !m.Claim.Lost && m.Claim.Identity == ours {
+		if why := s.othersReady(m, now); why != "" {
+			return "its disk goes with it: " + why
+		}
+	}
+	return unless(p.Ours && !s.Fleet.Paused, "not the fleet's Pod, or paused")
 }
 
 func (s *Snapshot) pod(r Ref) *Pod {
@@ -244,7 +300,7 @@ func badRemoveFinalizer(s *Snapshot, _ *Action, _ time.Time) string {
 	return ""
 }
 
-func badScale(s *Snapshot, a *Action, _ time.Time) string {
+func badScale(s *Snapshot, a *Action, now time.Time) string {
 	w := s.Workload
 	switch {
 	case s.Fleet.Paused || s.Fleet.Deleting || w == nil || w.Identity != ours || w.Owned || w.Terminating || a.Targets[0] != w.Ref:
@@ -254,16 +310,15 @@ func badScale(s *Snapshot, a *Action, _ time.Time) string {
 	case quiet(s) != "":
 		return quiet(s)
 	case a.Replicas < w.Replicas:
-		return unless(a.Replicas == w.Replicas-1 && a.Replicas >= s.Target && w.Ready == w.Replicas && w.Updated == w.Replicas &&
-			w.Existing == w.Replicas && w.CurrentRevision == w.NextRevision, "contracted too far, too fast or too early")
+		return unless(a.Replicas == w.Replicas-1 && a.Replicas >= s.Target, "contracted too far or too fast") + s.badRemoval(now)
 	case a.Replicas == w.Replicas || a.Replicas > s.Target:
 		return "grown too far"
 	case !s.Fleet.Persistent:
 		return unless(a.Replicas == s.Target, "not in one step")
 	}
 	for i := w.Replicas; i < a.Replicas; i++ {
-		c := s.Members[i].Claim
-		if (c == nil) != (s.Members[w.Replicas].Claim == nil) {
+		c, first := s.Members[i].Claim, s.Members[w.Replicas].Claim
+		if (c != nil && (c.Bound || c.Lost)) != (first != nil && (first.Bound || first.Lost)) {
 			return "kept and fresh disks in one run"
 		}
 		if c != nil && (c.Identity != ours || c.Terminating) {
@@ -271,4 +326,32 @@ func badScale(s *Snapshot, a *Action, _ time.Time) string {
 		}
 	}
 	return s.others(&Member{Ordinal: -1}, "decided", func(p *Pod) bool { return p.Node != "" || p.Unschedulable != "" })
+}
+
+// badRemoval says why the last member may not be removed now. One without a place holds nothing.
+func (s *Snapshot) badRemoval(now time.Time) string {
+	if !s.Fleet.Ordered() {
+		for _, p := range s.Pods {
+			if p.Terminating {
+				return p.Name + " has not ended"
+			}
+		}
+		return ""
+	}
+	last := &s.Members[s.Workload.Replicas-1]
+	placed := last.Pod != nil && last.Pod.Node != "" || last.Claim != nil && (last.Claim.Bound || last.Claim.Lost)
+	up := last.Pod != nil && last.Pod.Ready && !last.Pod.Terminating && last.Pod.Ours
+	if !placed || !up && !s.Fleet.Persistent {
+		return ""
+	}
+	for i := range s.Members[:min(s.Target, len(s.Members))] {
+		p := s.Members[i].Pod
+		if p == nil || !p.Ready || p.Terminating || now.Sub(p.Transition) < 5*time.Minute || now.Sub(p.Seen) < 5*time.Minute {
+			return s.Members[i].Name + ", which stays, is not settled"
+		}
+		if up && p.Revision != s.Workload.NextRevision {
+			return s.Members[i].Name + ", which stays, does not run the newest template"
+		}
+	}
+	return ""
 }

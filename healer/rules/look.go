@@ -12,14 +12,17 @@ type look struct {
 	current []Member // that the workload asks for
 
 	down      few // members that are down
-	undecided few // members that the scheduler has not had its say about
+	undecided few // members that the scheduler has not tried to place
 	lost      int // claims that are Lost
 	// settled is when every member that is up will have been Ready for settledAfter, and butLast the same without the last one
 	// to be so, at youngest.
 	settled, butLast time.Time
 	youngest         int
 
+	// held is set below a rule that lets nothing act.
+	held      bool
 	notes     []memberNote
+	brake     *Waiting // set when the brake holds a member back
 	recording bool
 	checks    []Check
 }
@@ -66,7 +69,7 @@ func newLook(s *Snapshot, p Policy, now time.Time) look {
 			l.down.add(i)
 			continue
 		}
-		switch at := m.Pod.Transition.Add(settledAfter); {
+		switch at := m.settledAt(); {
 		case at.After(l.settled) || l.youngest < 0:
 			l.butLast, l.settled, l.youngest = l.settled, at, i
 		case at.After(l.butLast):
@@ -76,8 +79,14 @@ func newLook(s *Snapshot, p Policy, now time.Time) look {
 	return l
 }
 
+// settledAt returns when a Ready member will have been Ready for settledAfter, and seen to be so.
+func (m *Member) settledAt() time.Time { return later(m.Pod.Transition, m.Pod.Seen).Add(settledAfter) }
+
+// going reports whether a member is to be removed, and its disk to be kept.
+func (l *look) going(m *Member) bool { return m.Ordinal >= l.Target }
+
 // othersSettled returns when every member but one will have been Ready for settledAfter; false when one of them is down or,
-// as no cluster should show, Ready before the scheduler has had its say.
+// as no cluster should show, Ready before the scheduler has placed it.
 func (l *look) othersSettled(but int) (time.Time, bool) {
 	if l.down.but(but) >= 0 || l.undecided.but(but) >= 0 {
 		return time.Time{}, false
@@ -90,6 +99,9 @@ func (l *look) othersSettled(but int) (time.Time, bool) {
 
 // note keeps for the status when a member is replaced.
 func (l *look) note(m *Member, due time.Time) {
+	if l.held {
+		return // nothing is promised that a rule above may keep from happening
+	}
 	l.notes = append(l.notes, memberNote{ordinal: m.Ordinal, due: due})
 }
 

@@ -4,6 +4,7 @@ package rules
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -28,6 +29,9 @@ type Object interface {
 	runtime.Object
 }
 
+// ErrNotServed is returned by Objects for a kind that the cluster does not know.
+var ErrNotServed = errors.New("the cluster does not serve this kind")
+
 // Objects reads a cluster: caches of it, the API server, a dump or a model. What it returns is not changed.
 //
 // Of a Pod, claim, StatefulSet, Deployment, HTTPRoute, Ingress, fleet or reservation it returns the Go type of its API; of
@@ -37,6 +41,21 @@ type Objects interface {
 	Get(ctx context.Context, kind, namespace, name string) (Object, bool, error)
 	// List returns the objects of a kind with an identity, in any order.
 	List(ctx context.Context, kind, namespace, identity string) ([]Object, error)
+}
+
+// Memory is what a process has seen so far. Waits that end a disk never trust a node's clock, or what a kubelet remembers, alone.
+type Memory interface {
+	// Seen returns since when a Pod has been seen Ready, or not Ready, as it is now.
+	Seen(pod *corev1.Pod) time.Time
+	// Proven reports whether a Pod of a revision has been seen Ready.
+	Proven(namespace, identity, revision string) bool
+	// Ended returns when the last Pod of an ordinal from a count on was seen to be gone. What happened before the process began
+	// counts as if it had happened then.
+	Ended(namespace, identity string, from int) time.Time
+	// Begun returns what is known of a hand-over whose Pod this process deleted.
+	Begun(podUID string) *Begun
+	// Brake returns the brake on replacements as a fleet sees it.
+	Brake(fleet Ref, identity string, now time.Time) *Brake
 }
 
 // An Observer makes snapshots. Its caches hold only objects with the label fleet-uid, so what a cache does not have is read
@@ -50,6 +69,10 @@ type Observer struct {
 	Live bool
 	// Zone of a node, "" when it is not known.
 	Zone func(node string) string
+	// Memory of this process, nil where nobody looked before.
+	Memory Memory
+	// Refused returns why a workload's controller could not make a Pod, by its own event. Nil means that nobody knows.
+	Refused func(ctx context.Context, workload Ref) (string, error)
 }
 
 // Observe returns what the cluster shows of a fleet.
@@ -62,10 +85,14 @@ func (o *Observer) Observe(ctx context.Context, f v1alpha1.Fleet, now time.Time)
 		what string
 		do   func(context.Context, v1alpha1.Fleet, *Snapshot, time.Time) error
 	}{
+		{"the namespace", o.namespace},
 		{"the reservation", o.reservation},
 		{"the fleet of the other kind", o.sibling},
 		{"the workload", o.workload},
 		{"members", o.members},
+		{"what was seen before", o.remember},
+		{"why a Pod is missing", o.refused},
+		{"how templates differ", o.change},
 		{"what protects members", o.prerequisites},
 		{"the route", o.route},
 	} {
@@ -89,8 +116,27 @@ func read[T Object](ctx context.Context, from Objects, kind, namespace, name str
 	return object, true, nil
 }
 
+// namespace ends the protection of a fleet whose namespace is being deleted: its claims go anyway.
+func (o *Observer) namespace(ctx context.Context, f v1alpha1.Fleet, s *Snapshot, _ time.Time) error {
+	if !s.Fleet.Protected {
+		return nil
+	}
+	namespace, found, err := o.ByName.Get(ctx, KindNamespace, "", f.GetNamespace())
+	if found && !namespace.GetDeletionTimestamp().IsZero() {
+		s.Fleet.Protected, s.Fleet.Deleting = false, true
+	}
+	return err
+}
+
 func (o *Observer) reservation(ctx context.Context, f v1alpha1.Fleet, s *Snapshot, _ time.Time) error {
 	r, found, err := read[*v1alpha1.StorageReservation](ctx, o.Objects, v1alpha1.KindStorageReservation, "", s.Fleet.ReservationName)
+	if err == nil && !found && !o.Live { // before one is made, or missed
+		r, found, err = read[*v1alpha1.StorageReservation](ctx, o.ByName, v1alpha1.KindStorageReservation, "", s.Fleet.ReservationName)
+	}
+	if errors.Is(err, ErrNotServed) {
+		s.NoReservations = true
+		return nil
+	}
 	if !found {
 		return err
 	}
@@ -152,6 +198,9 @@ func (o *Observer) workload(ctx context.Context, f v1alpha1.Fleet, s *Snapshot, 
 	default:
 		return fmt.Errorf("%s %s was read as %T", s.Fleet.WorkloadKind, f.GetName(), object)
 	}
+	if s.Fleet.Invalid == "" && s.Workload.Identity == s.Fleet.Identity {
+		s.Fleet.Invalid = changedForGood(f, s.Workload)
+	}
 	return nil
 }
 
@@ -173,7 +222,7 @@ func (o *Observer) members(ctx context.Context, _ v1alpha1.Fleet, s *Snapshot, n
 	for _, object := range pods {
 		m := members.at(render.ParsePodName(object.GetName()))
 		if pod, ok := object.(*corev1.Pod); ok && m != nil {
-			m.Pod = podValues(pod, s.Fleet.Identity, workloadUID, o.Zone, now)
+			m.Pod = o.pod(pod, s, workloadUID, now)
 		}
 	}
 	if s.Fleet.Persistent {
@@ -216,7 +265,7 @@ func (o *Observer) lookUp(ctx context.Context, s *Snapshot, workloadUID string, 
 				return err
 			}
 			if found {
-				m.Pod = podValues(pod, s.Fleet.Identity, workloadUID, o.Zone, now)
+				m.Pod = o.pod(pod, s, workloadUID, now)
 			}
 		}
 		if s.Fleet.Persistent && m.Claim == nil && (o.Live || m.Pod != nil) {
@@ -233,14 +282,27 @@ func (o *Observer) lookUp(ctx context.Context, s *Snapshot, workloadUID string, 
 	return nil
 }
 
+// pod takes the values of a Pod, and what was seen of it before.
+func (o *Observer) pod(pod *corev1.Pod, s *Snapshot, workloadUID string, now time.Time) *Pod {
+	p := podValues(pod, s.Fleet.Identity, workloadUID, o.Zone, now)
+	if o.Memory != nil {
+		p.Seen = past(o.Memory.Seen(pod), now)
+		p.Proven = o.Memory.Proven(pod.Namespace, s.Fleet.Identity, p.Revision)
+		if p.Handover != nil {
+			p.Handover.Begun = o.Memory.Begun(p.UID)
+		}
+	}
+	return p
+}
+
 // unordered keeps the Pods of a Deployment, those of its current ReplicaSets and what they left.
 func (o *Observer) unordered(s *Snapshot, pods []Object, now time.Time) {
 	for _, object := range pods {
 		pod, ok := object.(*corev1.Pod)
-		if !ok {
-			continue
+		if !ok || pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded {
+			continue // its ReplicaSet has made another
 		}
-		p := podValues(pod, s.Fleet.Identity, "", o.Zone, now)
+		p := o.pod(pod, s, "", now)
 		p.Waited = !s.Fleet.Deleting
 		p.Controlled = s.Workload != nil // through a ReplicaSet; the selector is the identity alone
 		s.Pods = append(s.Pods, p)
@@ -248,9 +310,9 @@ func (o *Observer) unordered(s *Snapshot, pods []Object, now time.Time) {
 	slices.SortFunc(s.Pods, func(a, b *Pod) int { return strings.Compare(a.Name, b.Name) })
 }
 
-// prerequisites are looked at only when members are to be added.
+// prerequisites are looked at as long as the fleet runs: the policy is all that protects the peer port.
 func (o *Observer) prerequisites(ctx context.Context, f v1alpha1.Fleet, s *Snapshot, _ time.Time) error {
-	if s.Workload == nil || s.Target <= s.Workload.Replicas || s.Fleet.Deleting || s.Fleet.Paused {
+	if s.Workload == nil || s.Fleet.Deleting || s.Fleet.Paused {
 		return nil
 	}
 	for _, p := range []Prerequisite{

@@ -35,7 +35,7 @@ func TestSnapshotsReachEveryAction(t *testing.T) {
 	}
 	for _, verb := range []Verb{
 		VerbAddFinalizer, VerbRemoveFinalizer, VerbFinishReplacement, VerbAbortReplacement, VerbDeleteWorkload, VerbDeletePod,
-		VerbForceDeletePod, VerbDeleteClaims, VerbLiftGates, VerbReserve, VerbReplace, VerbScale,
+		VerbForceDeletePod, VerbDeleteClaims, VerbLiftGates, VerbReserve, VerbReplace, VerbScale, VerbUnmark,
 	} {
 		require.GreaterOrEqual(t, seen[verb], 5, "%s of %v", verb, seen)
 	}
@@ -83,6 +83,23 @@ func (g gen) ago() time.Time {
 func (g gen) fleet(s *Snapshot) {
 	f, w := &s.Fleet, s.Workload
 	f.Paused, f.Stopped, f.Deleting, f.Finalizer = g.one(12), g.one(12), g.one(6), !g.one(12)
+	f.Protected = !f.Deleting && f.Finalizer && g.one(12)
+	if g.one(6) {
+		s.RemovalEnded = past(g.ago(), noon)
+	}
+	if g.one(6) {
+		s.Brake = &Brake{Max: 3, Recent: g.pick(0, 2, 3), Until: noon.Add(time.Minute), Own: g.one(2)}
+		if g.one(4) {
+			s.Brake.KnownAt = noon.Add(time.Second)
+		}
+		if g.one(2) {
+			s.Brake.Waiting = []Waiting{{Own: g.one(2), Down: g.ago()}}
+		}
+	}
+	if g.one(4) {
+		s.Change = &Change{Known: g.one(2), Places: g.one(2), Fields: []string{"spec.containers[celld].image"}}
+	}
+	s.NoReservations = g.one(20)
 	if g.one(20) {
 		f.Invalid = "invalid"
 	}
@@ -171,17 +188,43 @@ func (g gen) pod(m *Member) {
 		}
 	}
 	if g.one(8) {
+		p.Seen = g.ago()
+	}
+	if g.one(8) {
+		p.Revision = rapid.SampledFrom([]string{"rev-2", "rev-0", ""}).Draw(g.t, "revision")
+		p.Proven = p.Ready || g.one(2)
+	}
+	p.GatesNotReady = !p.Ready && g.one(8)
+	if g.one(8) {
 		p.ImageWait = "container celld: ErrImagePull"
 	}
 	p.Gated = g.one(6)
 	if g.one(8) {
 		uid := rapid.SampledFrom([]string{render.ClaimName("my-fleet", m.Ordinal) + "-uid", "", "another"}).Draw(g.t, "recorded")
-		p.Handover = &Handover{ClaimUID: uid, Committed: uid != "" && !g.one(3)}
+		p.Handover = &Handover{ClaimUID: uid}
+		if !g.one(3) {
+			p.Handover.Begun = &Begun{Claim: m.claimRef(), Refusals: g.pick(0, 0, 2, 3)}
+			if g.one(6) {
+				p.Handover.Begun.Claim.ResourceVersion = "9"
+			}
+		}
 		p.Terminating, p.DeletedAt = p.Terminating || !g.one(3), noon
 	}
 }
 
+// claimRef is the member's claim, or one that was there.
+func (m *Member) claimRef() Ref {
+	if m.Claim != nil {
+		return m.Claim.Ref
+	}
+	return ref("PersistentVolumeClaim", render.ClaimName("my-fleet", m.Ordinal))
+}
+
 func (g gen) claim(c *Claim) {
+	c.Marked = g.one(6)
+	if g.one(6) {
+		c.Finalizers = append(c.Finalizers, "example.com/backup")
+	}
 	c.Identity, c.Terminating = g.identity(6), g.one(4)
 	switch g.pick(1, 2, 3, 4, 5) {
 	case 1:

@@ -4,6 +4,7 @@ package rules
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -37,7 +38,7 @@ func (o *Observer) route(ctx context.Context, f v1alpha1.Fleet, s *Snapshot, _ t
 		s.Route = &Route{Kind: KindHTTPRoute, Name: name}
 		object, found, err := read[*gatewayv1.HTTPRoute](ctx, o.Objects, KindHTTPRoute, f.GetNamespace(), name)
 		switch {
-		case meta.IsNoMatchError(err):
+		case errors.Is(err, ErrNotServed):
 			s.Route.set(false, routeNoAPI, "the cluster has no Gateway API; install its CRDs")
 			s.Route.Unwatched = true
 			return nil

@@ -4,7 +4,10 @@ package rules
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
 )
@@ -56,7 +59,7 @@ func deleteWorkload(l *look) Verdict {
 		})
 	}
 	pods := l.podsLeft(func(p *Pod) bool { return p.Controlled })
-	return deleting(v1alpha1.ReasonDraining, fmt.Sprintf("waiting for %s %s to go%s", w.Kind, w.Name, describePods(pods)))
+	return deleting(v1alpha1.ReasonDraining, fmt.Sprintf("waiting for %s %s%s to end%s", w.Kind, w.Name, heldBy(w.Finalizers, metav1.FinalizerDeleteDependents), describePods(pods)))
 }
 
 // deleteLeftovers deletes Pods without an owner, which a workload that was deleted with propagation Orphan left behind: as
@@ -121,11 +124,15 @@ func describeClaim(c *Claim, pod *Pod) string {
 	return c.Name + heldClaim(c)
 }
 
-func heldClaim(c *Claim) string {
-	if len(c.Finalizers) == 0 {
+func heldClaim(c *Claim) string { return heldBy(c.Finalizers) }
+
+// heldBy names finalizers, but some.
+func heldBy(finalizers []string, but ...string) string {
+	left := slices.DeleteFunc(slices.Clone(finalizers), func(f string) bool { return slices.Contains(but, f) })
+	if len(left) == 0 {
 		return ""
 	}
-	return " (finalizers " + strings.Join(c.Finalizers, ", ") + ")"
+	return " (finalizers " + strings.Join(left, ", ") + ")"
 }
 
 // podsLeft returns the fleet's Pods that a condition holds for, with or without ordinals.

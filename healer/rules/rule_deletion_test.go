@@ -19,9 +19,9 @@ func claimsGone(s *Snapshot) { noClaim(0)(s); noClaim(1)(s); noClaim(2)(s) }
 func leftBehind(i int) change {
 	return pod(i, func(p *Pod) { p.Controlled, p.Ownerless = false, true })
 }
-func claimGoing(i int) change       { return claim(i, func(c *Claim) { c.Terminating = true }) }
-func forced(i int) change           { return pod(i, func(p *Pod) { p.Forced = true }) }
-func heldBy(i int, f string) change { return pod(i, func(p *Pod) { p.Finalizers = []string{f} }) }
+func claimGoing(i int) change            { return claim(i, func(c *Claim) { c.Terminating = true }) }
+func forced(i int) change                { return pod(i, func(p *Pod) { p.Forced = true }) }
+func finalizerOn(i int, f string) change { return pod(i, func(p *Pod) { p.Finalizers = []string{f} }) }
 
 func TestDeletion(t *testing.T) {
 	draining := "deletion: Deleting/Draining"
@@ -33,7 +33,7 @@ func TestDeletion(t *testing.T) {
 			change: []change{goes}, want: "deletion: DeleteWorkload my-fleet; Deleting/Draining; WorkloadDeleted",
 			message: "deleting StatefulSet my-fleet and its Pods",
 		},
-		"while paused":   {change: []change{goes, fleetIs(func(f *Fleet) { f.Paused = true })}, want: "deletion: DeleteWorkload my-fleet; Deleting/Draining; WorkloadDeleted"},
+		"while paused":   {change: []change{goes, isPaused}, want: "deletion: DeleteWorkload my-fleet; Deleting/Draining; WorkloadDeleted"},
 		"while invalid":  {change: []change{goes, fleetIs(func(f *Fleet) { f.Invalid = "broken" })}, want: "deletion: DeleteWorkload my-fleet; Deleting/Draining; WorkloadDeleted"},
 		"while stopped":  {change: []change{goes, fleetIs(func(f *Fleet) { f.Stopped = true })}, want: "deletion: DeleteWorkload my-fleet; Deleting/Draining; WorkloadDeleted"},
 		"not caught up":  {change: []change{goes, workloadIs(func(w *Workload) { w.SpecDigest = "" })}, want: "deletion: DeleteWorkload my-fleet; Deleting/Draining; WorkloadDeleted"},
@@ -45,7 +45,7 @@ func TestDeletion(t *testing.T) {
 		},
 		"waits for Pods": {
 			change: []change{goes, foreground, ending(0, -30*time.Second)}, want: draining + "; next in 2m30s",
-			message: "waiting for StatefulSet my-fleet to go: my-fleet-0 (force-deleted at 2026-03-04T12:02:30Z if it is still there), my-fleet-1, my-fleet-2",
+			message: "waiting for StatefulSet my-fleet to end: my-fleet-0 (force-deleted at 2026-03-04T12:02:30Z if it is still there), my-fleet-1, my-fleet-2",
 		},
 		"a stuck Pod, a nanosecond before": {change: []change{goes, foreground, ending(1, stuckAfter-nanosecond)}, want: draining + "; next in 1ns"},
 		"a stuck Pod": {
@@ -53,10 +53,10 @@ func TestDeletion(t *testing.T) {
 			want:   "stuck-pod: ForceDeletePod my-fleet-1; Deleting/Draining; MemberForceDeleted!; due 0s ago",
 		},
 		"a Pod held by a finalizer": {
-			change: []change{goes, foreground, noPod(0), noPod(2), ending(1, time.Hour), forced(1), heldBy(1, "example.com/hold")}, want: draining,
-			message: "waiting for StatefulSet my-fleet to go: my-fleet-1 (finalizers example.com/hold)",
+			change: []change{goes, foreground, noPod(0), noPod(2), ending(1, time.Hour), forced(1), finalizerOn(1, "example.com/hold")}, want: draining,
+			message: "waiting for StatefulSet my-fleet to end: my-fleet-1 (finalizers example.com/hold)",
 		},
-		"waits for the StatefulSet itself": {change: []change{goes, foreground, podsGone}, want: draining, message: "waiting for StatefulSet my-fleet to go"},
+		"waits for the StatefulSet itself": {change: []change{goes, foreground, podsGone}, want: draining, message: "waiting for StatefulSet my-fleet to end"},
 		"Pods go on without their StatefulSet": {
 			change: []change{goes, gone, leftBehind(0), ending(1, 0), noPod(2)},
 			want:   "deletion: DeletePod my-fleet-0; Deleting/Draining; LeftoverPodDeleted", message: "deleting Pod my-fleet-0, which its workload left behind",

@@ -8,19 +8,25 @@ import (
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
 )
 
-// finishedReplacement ends the disk of a hand-over that was interrupted. The deletion of the Pod is the commitment point: before
-// the record says that it was done, the disk is kept; after that, the disk goes.
+// maxRefusals is how often the API server may refuse to delete the claim of a hand-over before the disk is kept.
+const maxRefusals = 3
+
+// finishedReplacement ends the disk of a hand-over that was interrupted. The deletion of the Pod is the commitment point: only the
+// healer that deleted it knows the claim as it was judged, and goes on while the others are still as that took them to be.
 func finishedReplacement(l *look) Verdict {
 	m := l.handover()
 	if m == nil || !m.ends() || l.whyAbort(m) != "" {
 		return passes()
 	}
-	return finish(m, m.Pod.Ref, m.Claim.Ref)
+	claim := m.Claim.Ref
+	if begun := m.Pod.Handover.Begun; begun != nil {
+		claim = begun.Claim
+	}
+	return finish(m, m.Pod.Ref, claim)
 }
 
-// heldReplacement lets the Pod of an interrupted hand-over go without ending a disk: there is none left to end, or it is kept. A
-// fleet that is paused or deleted keeps it, and so does one whose other members did not stay settled: an interruption may last,
-// and by now their disks may need this one.
+// heldReplacement releases the Pod of an interrupted hand-over without ending a disk: there is none left to end, or it is kept. An
+// interruption may last, and by now the others may need this disk.
 func heldReplacement(l *look) Verdict {
 	m := l.handover()
 	if m == nil {
@@ -30,13 +36,16 @@ func heldReplacement(l *look) Verdict {
 	if why == "" {
 		return finish(m, m.Pod.Ref)
 	}
-	disk := "its disk is kept"
-	if m.Claim == nil || m.Claim.UID == m.Pod.Handover.ClaimUID && m.Claim.Terminating {
-		disk = "its disk was let go already"
+	disk, targets := "its disk is kept", []Ref{m.Pod.Ref}
+	switch {
+	case m.Claim == nil, m.Claim.UID == m.Pod.Handover.ClaimUID && m.Claim.Terminating:
+		disk = "its claim was deleted already"
+	case !l.Fleet.Deleting && !m.Claim.Terminating && (m.ends() || m.Pod.Handover.ClaimUID == ""):
+		targets = append(targets, m.Claim.Ref)
 	}
 	what := fmt.Sprintf("the replacement of %s: %s; %s", m.Name, why, disk)
 	v := acts(v1alpha1.ReasonReplacingMember, "aborting "+what, Action{
-		Verb: VerbAbortReplacement, Targets: []Ref{m.Pod.Ref}, Event: normal(EventReplacementAborted, "aborted "+what),
+		Verb: VerbAbortReplacement, Targets: targets, Event: normal(EventReplacementAborted, "aborted "+what),
 	})
 	if l.Fleet.Deleting {
 		v.Reason = v1alpha1.ReasonDraining
@@ -71,36 +80,46 @@ func (m *Member) ends() bool {
 
 // whyAbort says why a hand-over is not finished, empty when it is.
 func (l *look) whyAbort(m *Member) string {
+	begun := m.Pod.Handover.Begun
 	switch {
 	case l.Fleet.Deleting:
 		return "the fleet is being deleted"
 	case l.Fleet.Paused:
 		return "the fleet is paused"
-	case !m.Pod.Handover.Committed || !m.Pod.Terminating:
-		return "it was interrupted before it was decided"
+	case !m.Pod.Terminating:
+		return "it was interrupted before the Pod was deleted"
+	case m.Pod.Handover.ClaimUID == "":
+		return "its record cannot be read"
 	case m.Claim != nil && m.Claim.Identity != l.Fleet.Identity:
 		return fmt.Sprintf("claim %s has lost the fleet's identity", m.Claim.Name)
 	case !m.ends():
 		return ""
 	case !m.Pod.Ours || !m.Pod.Controlled:
 		return fmt.Sprintf("Pod %s is not controlled by the fleet's StatefulSet under its label", m.Name)
+	case begun != nil && begun.Refusals >= maxRefusals:
+		return fmt.Sprintf("the API server refused to delete claim %s %d times", m.Claim.Name, begun.Refusals)
+	case begun != nil && begun.Claim != m.Claim.Ref:
+		return fmt.Sprintf("claim %s has changed since", m.Claim.Name)
 	case m.Claim.Lost:
 		return ""
+	case begun == nil:
+		return "another healer began it, and may have stopped long ago"
 	default:
 		return l.unsettled(m)
 	}
 }
 
-// unsettled says which other member keeps a disk from going, empty when none does.
+// unsettled says which other member keeps a disk from being deleted, empty when none does.
 func (l *look) unsettled(but *Member) string {
 	for i := range l.current {
 		switch m := &l.current[i]; {
 		case m.Ordinal == but.Ordinal:
 		case m.Down():
 			return m.Name + " is down by now"
-		case l.now.Before(m.Pod.Transition.Add(settledAfter)):
+		case l.now.Before(m.settledAt()):
 			return fmt.Sprintf("%s has not been ready for %s by now", m.Name, settledAfter)
 		}
 	}
-	return elsewhere(l.Snapshot, but)
+	why, _ := l.elsewhere(but)
+	return why
 }

@@ -4,6 +4,7 @@ package rules
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
@@ -21,13 +22,21 @@ func replacement(l *look) Verdict {
 		}
 		return passes()
 	}
+	text, reason := l.describeDown(m)
+	if l.suspected(m) {
+		return l.stuckRollout(m, text)
+	}
 	l.note(m, due)
-	if l.now.Before(due) {
-		text, reason := l.describeDown(m)
-		if reason != v1alpha1.ReasonRollingOut || m.Pod.Failed || m.Pod.Unschedulable != "" {
-			reason = v1alpha1.ReasonReplacementPending // a member that starts on a new template is no news
-		}
+	if reason != v1alpha1.ReasonRollingOut || m.Pod.Failed || m.Pod.Unschedulable != "" {
+		reason = v1alpha1.ReasonReplacementPending // a member that starts on a new template is no news
+	}
+	switch held := l.braked(m.Pod.Transition); {
+	case l.held:
+		return waits(reason, fmt.Sprintf("%s; once the workload is in sync it is replaced on a fresh disk, not before %s", text, stamp(due))).until(due)
+	case l.now.Before(due):
 		return waits(reason, fmt.Sprintf("%s; it is replaced on a fresh disk at %s", text, stamp(due))).until(due)
+	case held != "":
+		return l.heldBack(m, reason, text+"; "+held)
 	}
 	message := fmt.Sprintf("%s has not been ready since %s%s; replacing it on a fresh disk", m.Name, stamp(m.Pod.Transition), because(m.Pod))
 	return acts(v1alpha1.ReasonReplacingMember, message, Action{
@@ -51,17 +60,24 @@ func (l *look) candidate() (m *Member, due time.Time, refusal string) {
 			return m, due, k.refusal(m)
 		}
 	}
-	if why := elsewhere(l.Snapshot, m); !l.check("every member is back, or gone", why == "", func() string { return why }) {
+	why, ended := l.elsewhere(m)
+	if !l.check("every member is back, or gone", why == "", func() string { return why }) {
 		return m, due, "not replaced while " + why
+	}
+	if !l.check("another member is Ready", l.Target <= 1 || len(l.current) > 1, func() string { return "" }) {
+		return m, due, "not replaced before another member is ready"
 	}
 	settled, ok := l.othersSettled(l.down.first)
 	if !ok {
 		return m, due, "not replaced before every other member has its place"
 	}
-	due = later(m.Pod.Transition.Add(l.policy.ReplacementDelay), settled)
+	due = later(later(m.Pod.Transition.Add(l.policy.ReplacementDelay), m.Pod.Seen.Add(seenDown)), later(settled, ended))
 	l.check("it is down, and all others are Ready, for long enough", !l.now.Before(due), func() string { return stamp(due) })
 	return m, due, ""
 }
+
+// seenDown is how long a member has to be seen down, whatever its node's clock says.
+const seenDown = time.Minute
 
 func (l *look) nameOf(i int) string {
 	if i < 0 {
@@ -81,6 +97,8 @@ type keep struct {
 var keeps = []keep{
 	{"it has a disk of its own", func(l *look, _ *Member) bool { return l.Fleet.Persistent },
 		func(*Member) string { return "it has no disk of its own" }},
+	{"it is to stay", func(l *look, m *Member) bool { return !l.going(m) },
+		func(*Member) string { return "it is to be removed, and its disk is kept" }},
 	{"its Pod is there", func(_ *look, m *Member) bool { return m.Pod != nil },
 		func(*Member) string { return "its Pod is missing, and a missing Pod never costs a disk" }},
 	{"its Pod stays", func(_ *look, m *Member) bool { return !m.Pod.Terminating },
@@ -92,15 +110,27 @@ var keeps = []keep{
 	{"it has a claim", func(_ *look, m *Member) bool { return m.Claim != nil },
 		func(*Member) string { return "it has no claim" }},
 	{"its claim is the fleet's", func(l *look, m *Member) bool { return m.Claim.Identity == l.Fleet.Identity },
-		func(m *Member) string { return fmt.Sprintf("claim %s has not the fleet's identity", m.Claim.Name) }},
+		func(m *Member) string {
+			return fmt.Sprintf("claim %s does not have the fleet's identity", m.Claim.Name)
+		}},
 	{"its claim stays", func(_ *look, m *Member) bool { return !m.Claim.Terminating },
-		func(m *Member) string { return fmt.Sprintf("claim %s is being deleted already", m.Claim.Name) }},
+		func(m *Member) string {
+			if held := m.Claim.HeldBy(); len(held) > 0 {
+				return fmt.Sprintf("claim %s is being deleted, and held by finalizers %s: a fresh disk takes its place once they are removed",
+					m.Claim.Name, strings.Join(held, ", "))
+			}
+			return fmt.Sprintf("claim %s is being deleted already", m.Claim.Name)
+		}},
 	{"its volume is there", func(_ *look, m *Member) bool { return !m.Claim.Lost },
 		func(m *Member) string { return fmt.Sprintf("claim %s is Lost", m.Claim.Name) }}, // see lostDisk
 	{"its claim is Bound", func(_ *look, m *Member) bool { return m.Claim.Bound },
 		func(m *Member) string { return fmt.Sprintf("claim %s is not bound", m.Claim.Name) }},
 	{"its Pod is on a node, or found none", func(_ *look, m *Member) bool { return m.Decided() },
-		func(*Member) string { return "no disk goes before the scheduler has had its say about it" }},
+		func(*Member) string { return "its disk is kept until the scheduler has tried to place the Pod" }},
+	{"no readiness gate of others is missing", func(_ *look, m *Member) bool { return !m.Pod.GatesNotReady },
+		func(*Member) string {
+			return "its containers are ready, and a fresh disk does not help a readiness gate that is not"
+		}},
 	{"no container waits on its image or configuration", func(_ *look, m *Member) bool { return m.Pod.ImageWait == "" },
 		func(*Member) string {
 			return "a fresh disk does not help a container that waits on its image or configuration"
@@ -116,22 +146,27 @@ func (m *Member) replaceable() bool {
 	return m.Pod != nil && !m.Pod.Terminating && m.Pod.Ours && m.Pod.Controlled
 }
 
-// elsewhere says which ordinal beyond the workload's count keeps a member's disk from going, empty when none does: one that
-// was removed and has not ended, or one that is to come back, whose claim is there already, with its label or without one.
-// Either may have the only other copy of a write.
-func elsewhere(s *Snapshot, but *Member) string {
-	for _, list := range [...][]Member{s.Members[len(s.Current()):], s.Removed} {
+// elsewhere says which ordinal beyond the workload's count keeps a member's disk from being deleted, empty when none does: one that
+// was removed and has not ended, or one that is to come back, whose claim is there already, with its label or without one. Either
+// may have the only other copy of a write; one that was removed on request is not waited for. It also returns when the last that
+// was removed will have been gone for settledAfter.
+func (l *look) elsewhere(but *Member) (why string, ended time.Time) {
+	s := l.Snapshot
+	for _, list := range [...][]Member{s.Members[len(l.current):], s.Removed} {
 		for i := range list {
-			switch m := &list[i]; {
+			switch m, c := &list[i], list[i].Claim; {
 			case m.Ordinal == but.Ordinal:
 			case m.Pod != nil && !m.Pod.Forced:
-				return m.Name + ", which is removed, has not ended"
-			case m.Ordinal < s.Target && m.Claim != nil && !m.Claim.Terminating && (m.Claim.Identity == s.Fleet.Identity || m.Claim.Identity == ""):
-				return m.Name + " is not back on its disk"
+				return m.Name + ", which is removed, has not ended", ended
+			case m.Ordinal < s.Target && c != nil && c.Bound && !c.Terminating && !c.Marked && (c.Identity == s.Fleet.Identity || c.Identity == ""):
+				return m.Name + " is not back on its disk", ended
 			}
 		}
 	}
-	return ""
+	if s.RemovalEnded.IsZero() {
+		return "", ended
+	}
+	return "", s.RemovalEnded.Add(settledAfter)
 }
 
 // because says what is wrong with a Pod, as a clause.
@@ -141,6 +176,8 @@ func because(pod *Pod) string {
 		return " (the scheduler: " + pod.Unschedulable + ")"
 	case pod.ImageWait != "":
 		return " (" + pod.ImageWait + ")"
+	case pod.GatesNotReady:
+		return " (its containers are ready, a readiness gate is not)"
 	case pod.Trouble != "":
 		return " (" + pod.Trouble + ")"
 	default:

@@ -69,7 +69,7 @@ func TestReplacement(t *testing.T) {
 		// The scheduler does not work: a fresh disk would wait as well, and each fleet with such a Pod would lose one.
 		"not yet seen by the scheduler": {
 			change: []change{pending(1, time.Hour)}, want: "report: Provisioning/WaitingForPlacement",
-			message: "waiting since 2026-03-04T11:00:00Z for the scheduler to place my-fleet-1; no disk goes before the scheduler has had its say about it",
+			message: "waiting since 2026-03-04T11:00:00Z for the scheduler to place my-fleet-1; its disk is kept until the scheduler has tried to place the Pod",
 		},
 		"others ready for exactly five minutes": {
 			change: []change{down(1, fullDelay), readySince(0, settledAfter), readySince(2, settledAfter)}, want: replaceNow,
@@ -94,11 +94,11 @@ func TestReplacement(t *testing.T) {
 		"a member to be removed soon": {change: []change{target(2), down(1, fullDelay)}, want: replaceNow},
 		"before growth":               {change: []change{target(5), down(1, fullDelay)}, want: replaceNow},
 		"during a rollout": {
-			change: []change{down(1, fullDelay), workloadIs(func(w *Workload) { w.NextRevision, w.Updated = "rev-2", 1 })}, want: replaceNow,
+			change: []change{down(1, fullDelay), workloadIs(func(w *Workload) { w.NextRevision, w.Updated = "rev-2", 1 })}, want: "old-template: DeletePod my-fleet-1; Provisioning/RollingOut; MemberRestarted; due 9m0s ago",
 		},
 		"the finalizer first": {
 			change: []change{down(1, fullDelay), fleetIs(func(f *Fleet) { f.Finalizer = false })},
-			want:   "finalizer: AddFinalizer my-fleet; Provisioning/ReplacingMember",
+			want:   "finalizer: AddFinalizer my-fleet; Provisioning/Provisioning",
 		},
 	})
 }
@@ -135,7 +135,7 @@ func TestNoReplacement(t *testing.T) {
 	add("Pod missing", ruleCase{want: "report: Provisioning/Provisioning", message: "waiting for Pod my-fleet-1 to be made"}, noPod(1))
 	add("Pod terminating", ruleCase{want: "report: Provisioning/Provisioning; next in 1m0s"}, ending(1, time.Minute))
 	add("Pod without the label", ruleCase{want: "report: Blocked/InfrastructureBlocked; next in 30s",
-		message: "Pod my-fleet-1 has not the label celld.eric.dev/fleet-uid: " + ours + ", so the StatefulSet cannot manage it; put the label back"},
+		message: "Pod my-fleet-1 is missing the label celld.eric.dev/fleet-uid: aaaaaaaa-0000-5000-8000-000000000001, so the StatefulSet cannot manage it; put the label back"},
 		pod(1, func(p *Pod) { p.Ours = false }))
 	add("Pod of another controller", pending("; Pod my-fleet-1 is not controlled by the fleet's StatefulSet under its label"),
 		pod(1, func(p *Pod) { p.Controlled = false }))
@@ -151,7 +151,7 @@ func TestNoReplacement(t *testing.T) {
 	add("image", ruleCase{want: "report: Blocked/InfrastructureBlocked", message: "my-fleet-1 has not been ready since 2026-03-04T11:00:00Z (" +
 		imageBroken + "); a fresh disk does not help a container that waits on its image or configuration"},
 		pod(1, func(p *Pod) { p.ImageWait = imageBroken }))
-	add("paused", ruleCase{want: "paused: Paused/MaintenancePaused"}, fleetIs(func(f *Fleet) { f.Paused = true }))
+	add("paused", ruleCase{want: "paused: Paused/MaintenancePaused"}, isPaused)
 	add("invalid", ruleCase{want: "invalid: Blocked/InvalidConfiguration", message: "spec.replicas: Required value"},
 		fleetIs(func(f *Fleet) { f.Invalid = "spec.replicas: Required value" }))
 	add("foreign bucket", ruleCase{want: "reservation: Blocked/StorageScopeConflict"}, func(s *Snapshot) { s.Reservation.Identity = theirs })
@@ -210,8 +210,7 @@ func TestLostDisk(t *testing.T) {
 		},
 		"all down: their volumes may come back": {
 			change: []change{lost(0), lost(1), lost(2), unscheduled(0, almostTen), unscheduled(1, 0), unscheduled(2, 0)}, want: "lost-disk: Provisioning/ReplacementPending; next in 1ns",
-			message: "claim data-my-fleet-0 is Lost, and others are too; if their volumes do not come back, my-fleet-0 is replaced on a fresh disk at " +
-				"2026-03-04T12:00:00Z; to keep the disks, pause the fleet",
+			message: "claim data-my-fleet-0 is Lost, and others are too; if its volume does not come back, my-fleet-0 is replaced on a fresh disk at 2026-03-04T12:00:00Z; to keep the disk, pause the fleet",
 		},
 		"all down: their volumes do not come back": {
 			change: []change{lost(0), lost(1), lost(2), unscheduled(0, 0), unscheduled(1, fullDelay), unscheduled(2, 0)}, want: replaced,
@@ -234,9 +233,9 @@ func TestLostDisk(t *testing.T) {
 		"its Pod foreign":                   {change: []change{lost(1), pod(1, func(p *Pod) { p.Ours = false })}, want: "report: Blocked/InfrastructureBlocked; next in 30s"},
 		"its Pod controlled by another":     {change: []change{lost(1), pod(1, func(p *Pod) { p.Controlled = false })}, want: "report: Ready/Provisioned"},
 		"a removed member's":                {change: []change{lost(2), target(2), replicas(2)}, want: "report: Ready/Provisioned"},
-		"paused":                            {change: []change{lost(1), fleetIs(func(f *Fleet) { f.Paused = true })}, want: "paused: Paused/MaintenancePaused"},
+		"paused":                            {change: []change{lost(1), isPaused}, want: "paused: Paused/MaintenancePaused"},
 		"not rendered from this spec":       {change: []change{lost(1), workloadIs(func(w *Workload) { w.SpecDigest = "" })}, want: "not-caught-up: Provisioning/SpecNotSynced"},
-		"an interrupted hand-over is first": {change: []change{lost(1), pod(2, func(p *Pod) { p.Handover = &Handover{} })}, want: "held-replacement: AbortReplacement my-fleet-2; Provisioning/ReplacingMember; ReplacementAborted"},
+		"an interrupted hand-over is first": {change: []change{lost(1), pod(2, func(p *Pod) { p.Handover = &Handover{} })}, want: "held-replacement: AbortReplacement my-fleet-2 data-my-fleet-2; Provisioning/ReplacingMember; ReplacementAborted"},
 	})
 }
 
@@ -247,7 +246,7 @@ func TestClaimTerminating(t *testing.T) {
 	runRules(t, map[string]ruleCase{
 		"Ready member": {
 			change: []change{going(1)}, want: restarted,
-			message: "claim data-my-fleet-1 is being deleted; restarting my-fleet-1 so that it can go and a fresh disk take its place",
+			message: "claim data-my-fleet-1 is being deleted; restarting my-fleet-1 so that it can end and a fresh disk take its place",
 		},
 		"member down":                   {change: []change{going(1), down(1, 0)}, want: restarted},
 		"two claims: the first of them": {change: []change{going(1), going(2)}, want: restarted},
@@ -271,7 +270,7 @@ func TestClaimTerminating(t *testing.T) {
 		"its Pod controlled by another":   {change: []change{going(1), pod(1, func(p *Pod) { p.Controlled = false })}, want: "report: Ready/Provisioned"},
 		"its claim foreign":               {change: []change{going(1), claim(1, func(c *Claim) { c.Identity = theirs })}, want: "report: Blocked/StorageIdentityConflict; next in 30s"},
 		"a removed member's claim":        {change: []change{going(2), target(2), replicas(2)}, want: "report: Ready/Provisioned"},
-		"paused":                          {change: []change{going(1), fleetIs(func(f *Fleet) { f.Paused = true })}, want: "paused: Paused/MaintenancePaused"},
+		"paused":                          {change: []change{going(1), isPaused}, want: "paused: Paused/MaintenancePaused"},
 		"not rendered from this spec":     {change: []change{going(1), workloadIs(func(w *Workload) { w.Observed = false })}, want: "not-caught-up: Provisioning/SpecNotSynced"},
 		"stopped: the Pods go anyhow":     {change: []change{going(1), fleetIs(func(f *Fleet) { f.Stopped = true })}, want: "stopped: Scale my-fleet to 0; Stopped/Draining; Stopped"},
 		"the fleet's only member":         {base: fleetOf(1), change: []change{claim(0, func(c *Claim) { c.Terminating = true })}, want: "claim-terminating: DeletePod my-fleet-0; Provisioning/ReplacingMember; MemberReleased!"},

@@ -4,6 +4,7 @@ package rules
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
 )
@@ -11,19 +12,27 @@ import (
 // report says how a fleet is that nothing is to be done about.
 func report(l *look) Verdict {
 	if !l.Fleet.Ordered() {
-		return l.reportDeployment()
+		v := l.reportDeployment()
+		if parts := prerequisites(l); parts.Outcome > v.Outcome {
+			return parts
+		}
+		return v
 	}
 	if v := l.strayed(); v.Outcome != Passes {
 		return v
 	}
 	m, _, refusal := l.candidate()
+	v := passes() // replacement tells
 	switch {
 	case m == nil:
-		return l.ready()
-	case refusal == "":
-		return passes() // replacement tells
+		v = l.ready()
+	case refusal != "":
+		v = l.reportDown(m, refusal)
 	}
-	return l.reportDown(m, refusal)
+	if parts := prerequisites(l); parts.Outcome > v.Outcome {
+		return parts
+	}
+	return v
 }
 
 // ready tells of a fleet all of whose members are Ready.
@@ -42,12 +51,12 @@ func (l *look) strayed() Verdict {
 		m := &l.current[i]
 		if m.Pod != nil && !m.Pod.Ours {
 			return blocks(v1alpha1.ReasonInfrastructureBlocked, fmt.Sprintf(
-				"Pod %s has not the label %s: %s, so the StatefulSet cannot manage it; put the label back",
+				"Pod %s is missing the label %s: %s, so the StatefulSet cannot manage it; put the label back",
 				m.Name, v1alpha1.LabelFleetUID, l.Fleet.Identity)).recheck()
 		}
 		if m.Claim != nil && m.Claim.Identity != l.Fleet.Identity {
 			return blocks(v1alpha1.ReasonStorageIdentityConflict, fmt.Sprintf(
-				"claim %s of member %s has not the label %s: %s; nothing is done about its disk until it has",
+				"claim %s of member %s is missing the label %s: %s; nothing is done about its disk until it is back",
 				m.Claim.Name, m.Name, v1alpha1.LabelFleetUID, l.Fleet.Identity)).recheck()
 		}
 	}
@@ -64,6 +73,9 @@ func (l *look) reportDown(m *Member, refusal string) Verdict {
 			refusal = fmt.Sprintf("; not replaced while %s is also down", m.Name)
 		}
 		m = other
+	}
+	if m.Pod == nil && l.Workload.Refused != "" {
+		return blocks(v1alpha1.ReasonInfrastructureBlocked, fmt.Sprintf("Pod %s cannot be made: %s", m.Name, l.Workload.Refused)).recheck()
 	}
 	if m.Pod == nil || m.Pod.Terminating {
 		text := fmt.Sprintf("waiting for Pod %s to be made", m.Name)
@@ -97,6 +109,11 @@ func (l *look) describeDown(m *Member) (string, v1alpha1.Reason) {
 	case p.Unschedulable != "":
 		return fmt.Sprintf("%s has not been scheduled since %s: %s", m.Name, stamp(p.UnscheduledSince), p.Unschedulable),
 			v1alpha1.ReasonWaitingForPlacement
+	case p.Node == "" && len(p.ForeignGates) > 0:
+		return fmt.Sprintf("Pod %s waits for scheduling gates that are not the healer's: %s", m.Name, strings.Join(p.ForeignGates, ", ")),
+			v1alpha1.ReasonWaitingForPlacement
+	case p.Node == "" && p.Answer != "":
+		return fmt.Sprintf("%s has not been scheduled since %s: %s", m.Name, stamp(p.UnscheduledSince), p.Answer), v1alpha1.ReasonWaitingForPlacement
 	case p.Node == "":
 		return fmt.Sprintf("waiting since %s for the scheduler to place %s", stamp(p.Created), m.Name), v1alpha1.ReasonWaitingForPlacement
 	default:

@@ -19,11 +19,11 @@ func TestReport(t *testing.T) {
 			message: "my-fleet-1 has not been ready since 2026-03-04T11:59:00Z",
 		},
 		"starting on its disk, while a template rolls": {
-			change: []change{rolls, starting(1, time.Minute)}, want: "replacement: Provisioning/RollingOut; next in 9m0s",
-			message: "my-fleet-1 has not been ready since 2026-03-04T11:59:00Z; it is replaced on a fresh disk at 2026-03-04T12:09:00Z",
+			change: []change{rolls, starting(1, time.Minute)}, want: "old-template: DeletePod my-fleet-1; Provisioning/RollingOut; MemberRestarted; due 0s ago",
+			message: "my-fleet-1 has not been ready since 2026-03-04T11:59:00Z on an older template; restarting it on its disk and the newest one",
 		},
-		"failing on its disk, while a template rolls":      {change: []change{rolls, down(1, time.Minute)}, want: "replacement: Provisioning/ReplacementPending; next in 9m0s"},
-		"starting on a fresh disk, while a template rolls": {change: []change{rolls, starting(1, time.Minute), fresh(1)}, want: "report: Provisioning/RollingOut; next in 9m0s"},
+		"failing on its disk, while a template rolls":      {change: []change{rolls, down(1, time.Minute)}, want: "old-template: DeletePod my-fleet-1; Provisioning/RollingOut; MemberRestarted; due 0s ago"},
+		"starting on a fresh disk, while a template rolls": {change: []change{rolls, starting(1, time.Minute), fresh(1)}, want: "old-template: DeletePod my-fleet-1; Provisioning/RollingOut; MemberRestarted; due 0s ago"},
 		"the first start of all": {
 			change: []change{pending(0, 0), pending(1, 0), pending(2, 0), fresh(0), fresh(1), fresh(2)}, want: "report: Provisioning/WaitingForPlacement; next in 10m0s",
 			message: "waiting since 2026-03-04T12:00:00Z for the scheduler to place my-fleet-0",

@@ -13,8 +13,12 @@ func paused(l *look) Verdict {
 	if !l.Fleet.Paused {
 		return passes()
 	}
-	return waits(v1alpha1.ReasonMaintenancePaused, "nothing is replaced, added or removed until spec.maintenance.paused is false").
-		during(v1alpha1.PhasePaused)
+	message := "nothing is replaced, added or removed until spec.maintenance.paused is false"
+	if w := l.Workload; w != nil && w.Identity == l.Fleet.Identity && !w.Held {
+		return waits(v1alpha1.ReasonMaintenancePaused, fmt.Sprintf(
+			"%s; rollouts of %s %s are not held yet: waiting for the sync tool to apply what the paused fleet renders to", message, w.Kind, w.Name))
+	}
+	return waits(v1alpha1.ReasonMaintenancePaused, message).during(v1alpha1.PhasePaused)
 }
 
 // invalid leaves a fleet alone whose spec is not one that could be rendered.
@@ -25,17 +29,47 @@ func invalid(l *look) Verdict {
 	return blocks(v1alpha1.ReasonInvalidConfiguration, l.Fleet.Invalid)
 }
 
-// reservation makes the bucket the fleet's, or finds that it is another'l. Creating the object is what arbitrates between
+// finalizer makes sure that whatever runs can be cleaned up: it is the first write about a fleet, paused or not.
+func finalizer(l *look) Verdict {
+	if l.Fleet.Finalizer || l.Fleet.Deleting || l.Fleet.Protected {
+		return passes()
+	}
+	return acts(v1alpha1.ReasonProvisioning, "adding the finalizer "+v1alpha1.FinalizerFleetCleanup,
+		Action{Verb: VerbAddFinalizer, Targets: []Ref{l.fleetRef()}})
+}
+
+// reserve makes the bucket the fleet's, paused or not, before a member writes to it. Creating the object is what arbitrates between
 // two fleets that want one bucket.
+func reserve(l *look) Verdict {
+	if l.Fleet.Deleting || l.Reservation != nil || l.NoReservations || l.Fleet.Invalid != "" {
+		return passes()
+	}
+	return acts(v1alpha1.ReasonProvisioning, "reserving bucket "+l.Fleet.Bucket, Action{
+		Verb:    VerbReserve,
+		Targets: []Ref{{Kind: v1alpha1.KindStorageReservation, Name: l.Fleet.ReservationName}},
+		Event:   normal(EventBucketReserved, fmt.Sprintf("reserved %s with StorageReservation %s", l.Fleet.Bucket, l.Fleet.ReservationName)),
+	})
+}
+
+// protected keeps a fleet that was deleted, whoever did it and however, from being taken apart.
+func protected(l *look) Verdict {
+	if !l.Fleet.Protected {
+		return passes()
+	}
+	return blocks(v1alpha1.ReasonProtected, fmt.Sprintf(
+		"the fleet was deleted, and its annotation %s keeps it as it is: remove the annotation to delete the fleet with its disks; "+
+			"or remove the finalizer %s, which deletes the object and keeps members and disks, and apply the same fleet again",
+		v1alpha1.AnnotationProtect, v1alpha1.FinalizerFleetCleanup))
+}
+
+// reservation finds that the bucket is another fleet's.
 func reservation(l *look) Verdict {
 	r := l.Reservation
 	switch {
+	case r == nil && l.NoReservations:
+		return passes()
 	case r == nil:
-		return acts(v1alpha1.ReasonProvisioning, "reserving bucket "+l.Fleet.Bucket, Action{
-			Verb:    VerbReserve,
-			Targets: []Ref{{Kind: v1alpha1.KindStorageReservation, Name: l.Fleet.ReservationName}},
-			Event:   normal(EventBucketReserved, fmt.Sprintf("reserved %s with StorageReservation %s", l.Fleet.Bucket, l.Fleet.ReservationName)),
-		})
+		return waits(v1alpha1.ReasonProvisioning, "waiting to reserve bucket "+l.Fleet.Bucket)
 	case r.Identity != l.Fleet.Identity:
 		return blocks(v1alpha1.ReasonStorageScopeConflict, fmt.Sprintf(
 			"bucket %s belongs to %s (StorageReservation %s): two fleets that write one bucket destroy it; delete this one with all that it rendered to, and create it with a bucket or prefix of its own",

@@ -9,7 +9,6 @@ import (
 
 // The reservation, and what keeps all rules below from acting.
 func TestWaits(t *testing.T) {
-	isPaused := fleetIs(func(f *Fleet) { f.Paused = true })
 	noReservation := func(s *Snapshot) { s.Reservation = nil }
 	runRules(t, map[string]ruleCase{
 		"paused": {
@@ -22,23 +21,23 @@ func TestWaits(t *testing.T) {
 		},
 		"paused without a StatefulSet": {change: []change{isPaused, gone}, want: "paused: Paused/MaintenancePaused"},
 		"no reservation": {
-			change: []change{noReservation}, want: "reservation: Reserve s3-123; Provisioning/Provisioning; BucketReserved", message: "reserving bucket s3://my-bucket",
+			change: []change{noReservation}, want: "reserve: Reserve s3-123; Provisioning/Provisioning; BucketReserved", message: "reserving bucket s3://my-bucket",
 		},
 		"no reservation, first of all the finalizer": {
 			change: []change{noReservation, gone, fleetIs(func(f *Fleet) { f.Finalizer = false })}, want: "finalizer: AddFinalizer my-fleet; Provisioning/Provisioning",
 		},
 		"what runs is cleaned up, too": {
-			change: []change{fleetIs(func(f *Fleet) { f.Finalizer = false })}, want: "finalizer: AddFinalizer my-fleet; Ready/Provisioned",
+			change: []change{fleetIs(func(f *Fleet) { f.Finalizer = false })}, want: "finalizer: AddFinalizer my-fleet; Provisioning/Provisioning",
 		},
 		"what runs on another fleet's bucket as well": {
 			change: []change{func(s *Snapshot) { s.Reservation.Identity = theirs }, fleetIs(func(f *Fleet) { f.Finalizer = false })},
-			want:   "finalizer: AddFinalizer my-fleet; Blocked/StorageScopeConflict",
+			want:   "finalizer: AddFinalizer my-fleet; Provisioning/Provisioning",
 		},
 		"what runs and is another's is not": {
 			change: []change{workloadIs(func(w *Workload) { w.Identity = theirs }), fleetIs(func(f *Fleet) { f.Finalizer = false })},
-			want:   "workload: Blocked/InfrastructureBlocked",
+			want:   "finalizer: AddFinalizer my-fleet; Provisioning/Provisioning",
 		},
-		"no reservation and no StatefulSet yet": {change: []change{noReservation, gone}, want: "reservation: Reserve s3-123; Provisioning/Provisioning; BucketReserved"},
+		"no reservation and no StatefulSet yet": {change: []change{noReservation, gone}, want: "reserve: Reserve s3-123; Provisioning/Provisioning; BucketReserved"},
 		"invalid fleets reserve nothing":        {change: []change{noReservation, fleetIs(func(f *Fleet) { f.Invalid = "x" })}, want: "invalid: Blocked/InvalidConfiguration"},
 		"another fleet's bucket": {
 			change: []change{func(s *Snapshot) {
@@ -58,24 +57,24 @@ func TestWaits(t *testing.T) {
 			change: []change{func(s *Snapshot) {
 				s.Reservation.Rival, s.Sibling = "BucketFleet fleets/my-fleet", "BucketFleet fleets/my-fleet"
 			}, fleetIs(func(f *Fleet) { f.Finalizer = false })},
-			want: "reservation: Blocked/StorageScopeConflict; next in 30s",
+			want: "finalizer: AddFinalizer my-fleet; Provisioning/Provisioning",
 		},
 		"what runs beside a fleet of the same identity and another name is cleaned up": {
 			change: []change{func(s *Snapshot) { s.Reservation.Rival = "PersistentFleet fleets/another" }, fleetIs(func(f *Fleet) { f.Finalizer = false })},
-			want:   "finalizer: AddFinalizer my-fleet; Blocked/StorageScopeConflict; next in 30s",
+			want:   "finalizer: AddFinalizer my-fleet; Provisioning/Provisioning",
 		},
 		"nothing is claimed while paused": {
-			change: []change{isPaused, fleetIs(func(f *Fleet) { f.Finalizer = false })}, want: "paused: Paused/MaintenancePaused",
+			change: []change{isPaused, fleetIs(func(f *Fleet) { f.Finalizer = false })}, want: "finalizer: AddFinalizer my-fleet; Provisioning/Provisioning",
 		},
 		"nothing is claimed that another controller owns": {
 			change: []change{workloadIs(func(w *Workload) { w.Owned = true }), fleetIs(func(f *Fleet) { f.Finalizer = false })},
-			want:   "workload: Blocked/InfrastructureBlocked",
+			want:   "finalizer: AddFinalizer my-fleet; Provisioning/Provisioning",
 		},
 		"reservation being deleted": {
 			change: []change{func(s *Snapshot) { s.Reservation.Terminating = true }}, want: "reservation: Blocked/StorageScopeConflict",
 			message: "StorageReservation s3-123 of bucket s3://my-bucket is being deleted; nothing is done until it is gone and can be made anew",
 		},
-		"conflict before a stuck Pod": {change: []change{ending(1, time.Hour), func(s *Snapshot) { s.Reservation.Identity = theirs }}, want: "reservation: Blocked/StorageScopeConflict"},
+		"conflict before a stuck Pod": {change: []change{ending(1, time.Hour), func(s *Snapshot) { s.Reservation.Identity = theirs }}, want: "stuck-pod: ForceDeletePod my-fleet-1; Provisioning/ReplacingMember; MemberForceDeleted!; due 58m0s ago"},
 		"no StatefulSet": {
 			change: []change{gone}, want: "workload: Provisioning/StatefulSetMissing",
 			message: "waiting for the sync tool to apply StatefulSet my-fleet, which `fleetwright render` prints",
@@ -120,7 +119,7 @@ func TestStopped(t *testing.T) {
 		"before contraction":          {change: []change{isStopped, target(1)}, want: stops},
 		"before growth":               {change: []change{isStopped, target(5)}, want: stops},
 		"after a stuck Pod":           {change: []change{isStopped, ending(1, stuckAfter)}, want: "stuck-pod: ForceDeletePod my-fleet-1; Provisioning/ReplacingMember; MemberForceDeleted!; due 0s ago"},
-		"the finalizer first":         {change: []change{isStopped, fleetIs(func(f *Fleet) { f.Finalizer = false })}, want: "finalizer: AddFinalizer my-fleet; Stopped/Draining"},
+		"the finalizer first":         {change: []change{isStopped, fleetIs(func(f *Fleet) { f.Finalizer = false })}, want: "finalizer: AddFinalizer my-fleet; Provisioning/Provisioning"},
 		"members are going": {
 			change: []change{isStopped, ending(0, -time.Minute), ending(1, -time.Minute), noPod(2), target(0), replicas(0)}, want: "stopped: Stopped/Draining; next in 3m0s",
 			message: "waiting for members to stop: my-fleet-0 (force-deleted at 2026-03-04T12:03:00Z if it is still there), " +
@@ -160,14 +159,14 @@ func TestStuckPod(t *testing.T) {
 		"others down":                   {change: []change{ending(1, stuckAfter), down(0, time.Hour), noPod(2)}, want: acts},
 		"not rendered from this spec":   {change: []change{ending(1, stuckAfter), workloadIs(func(w *Workload) { w.SpecDigest = "" })}, want: acts},
 		"an Ordered fleet":              {change: []change{ordered, ending(1, stuckAfter)}, want: acts},
-		"force-deleted before":          {change: []change{ending(1, time.Hour), forced(1), heldBy(1, "example.com/hold")}, want: waits, message: "waiting for my-fleet-1 (finalizers example.com/hold) to go"},
-		"of another controller":         {change: []change{ending(1, time.Hour), pod(1, func(p *Pod) { p.Controlled = false })}, want: waits},
-		"without the label":             {change: []change{ending(1, stuckAfter), pod(1, func(p *Pod) { p.Ours = false })}, want: acts},
+		"force-deleted before":          {change: []change{ending(1, time.Hour), forced(1), finalizerOn(1, "example.com/hold")}, want: waits, message: "waiting for my-fleet-1 (finalizers example.com/hold) to go"},
+		"of another controller":         {change: []change{ending(1, time.Hour), pod(1, func(p *Pod) { p.Controlled = false })}, want: "stuck-pod: ForceDeletePod my-fleet-1; Provisioning/ReplacingMember; MemberForceDeleted!; due 58m0s ago"},
+		"without the label":             {change: []change{ending(1, stuckAfter), pod(1, func(p *Pod) { p.Ours = false })}, want: "report: Blocked/InfrastructureBlocked; next in 30s"},
 		"of a Deployment":               {change: []change{ending(1, time.Hour), deployment}, want: "report: Ready/Provisioned"},
-		"paused":                        {change: []change{ending(1, time.Hour), fleetIs(func(f *Fleet) { f.Paused = true })}, want: "paused: Paused/MaintenancePaused"},
-		"invalid":                       {change: []change{ending(1, time.Hour), fleetIs(func(f *Fleet) { f.Invalid = "x" })}, want: "invalid: Blocked/InvalidConfiguration"},
-		"StatefulSet of another":        {change: []change{ending(1, time.Hour), workloadIs(func(w *Workload) { w.Identity = theirs })}, want: "workload: Blocked/InfrastructureBlocked"},
-		"StatefulSet is going":          {change: []change{ending(1, time.Hour), foreground}, want: "workload: Blocked/InfrastructureBlocked"},
+		"paused":                        {change: []change{ending(1, time.Hour), isPaused}, want: "paused: Paused/MaintenancePaused"},
+		"invalid":                       {change: []change{ending(1, time.Hour), fleetIs(func(f *Fleet) { f.Invalid = "x" })}, want: "stuck-pod: ForceDeletePod my-fleet-1; Provisioning/ReplacingMember; MemberForceDeleted!; due 58m0s ago"},
+		"StatefulSet of another":        {change: []change{ending(1, time.Hour), workloadIs(func(w *Workload) { w.Identity = theirs })}, want: "stuck-pod: ForceDeletePod my-fleet-1; Provisioning/ReplacingMember; MemberForceDeleted!; due 58m0s ago"},
+		"StatefulSet is going":          {change: []change{ending(1, time.Hour), foreground}, want: "stuck-pod: ForceDeletePod my-fleet-1; Provisioning/ReplacingMember; MemberForceDeleted!; due 58m0s ago"},
 		"a future deletionTimestamp":    {change: []change{ending(1, -time.Hour)}, want: waits + "; next in 1h2m0s"},
 		"before the StatefulSet's stop": {change: []change{ending(1, stuckAfter), fleetIs(func(f *Fleet) { f.Stopped = true })}, want: acts},
 	})
@@ -190,9 +189,9 @@ func TestGates(t *testing.T) {
 			want: `gate: LiftGates my-fleet-0 my-fleet-1 my-fleet-3 my-fleet-4 ["a" "b" "a" "b"]; Provisioning/Provisioning`, message: "giving members their zones",
 		},
 		"Relaxed: any zone":      {change: []change{ordered, gated(1), relaxed}, want: `gate: LiftGates my-fleet-1 [""]; Provisioning/Provisioning`},
-		"paused":                 {change: []change{ordered, gated(1), fleetIs(func(f *Fleet) { f.Paused = true })}, want: `gate: LiftGates my-fleet-1 ["b"]; Paused/MaintenancePaused`},
+		"paused":                 {change: []change{ordered, gated(1), isPaused}, want: `gate: LiftGates my-fleet-1 ["b"]; Paused/MaintenancePaused`},
 		"not caught up":          {change: []change{ordered, gated(1), workloadIs(func(w *Workload) { w.SpecDigest = "" })}, want: `gate: LiftGates my-fleet-1 ["b"]; Provisioning/Provisioning`},
-		"no reservation yet":     {change: []change{ordered, gated(1), func(s *Snapshot) { s.Reservation = nil }}, want: "reservation: Reserve s3-123; Provisioning/Provisioning; BucketReserved"},
+		"no reservation yet":     {change: []change{ordered, gated(1), func(s *Snapshot) { s.Reservation = nil }}, want: "reserve: Reserve s3-123; Provisioning/Provisioning; BucketReserved"},
 		"another fleet's bucket": {change: []change{ordered, gated(1), func(s *Snapshot) { s.Reservation.Identity = theirs }}, want: "reservation: Blocked/StorageScopeConflict"},
 		"a fleet of the same identity": {
 			change: []change{ordered, gated(1), func(s *Snapshot) { s.Reservation.Rival = "BucketFleet fleets/another" }},
@@ -203,5 +202,70 @@ func TestGates(t *testing.T) {
 		"of another controller": {change: []change{ordered, gated(1), pod(1, func(p *Pod) { p.Controlled = false })}, want: "report: Provisioning/WaitingForPlacement; next in 10m0s"},
 		"without the label":     {change: []change{ordered, gated(1), pod(1, func(p *Pod) { p.Ours = false })}, want: "report: Blocked/InfrastructureBlocked; next in 30s"},
 		"a PersistentFleet's":   {change: []change{gated(1)}, want: "report: Provisioning/WaitingForPlacement; next in 10m0s"},
+	})
+}
+
+// Whatever runs can be cleaned up, and the bucket is the fleet's before a member writes to it, paused or not.
+func TestSafeguards(t *testing.T) {
+	noReservation := func(s *Snapshot) { s.Reservation = nil }
+	runRules(t, map[string]ruleCase{
+		"paused from birth: the finalizer": {
+			change: []change{isPaused, noReservation, fleetIs(func(f *Fleet) { f.Finalizer = false })}, want: "finalizer: AddFinalizer my-fleet; Provisioning/Provisioning",
+		},
+		"paused from birth: the reservation": {
+			change: []change{isPaused, noReservation}, want: "reserve: Reserve s3-123; Provisioning/Provisioning; BucketReserved",
+		},
+		"reservations are not served": {
+			change: []change{noReservation, func(s *Snapshot) { s.NoReservations = true }}, want: "report: Ready/Provisioned",
+		},
+		"paused, and rollouts are not held yet": {
+			change: []change{fleetIs(func(f *Fleet) { f.Paused = true })}, want: "paused: Provisioning/MaintenancePaused",
+			message: "nothing is replaced, added or removed until spec.maintenance.paused is false; rollouts of StatefulSet my-fleet are not held yet: " +
+				"waiting for the sync tool to apply what the paused fleet renders to",
+		},
+		"what cannot be changed was": {
+			change: []change{fleetIs(func(f *Fleet) { f.Invalid = "spec.storage.size is 20Gi, but ..." })}, want: "invalid: Blocked/InvalidConfiguration",
+		},
+	})
+}
+
+// A fleet that was deleted and is protected is not taken apart, and everything else goes on.
+func TestProtected(t *testing.T) {
+	isProtected := fleetIs(func(f *Fleet) { f.Protected = true })
+	runRules(t, map[string]ruleCase{
+		"nothing is taken apart": {
+			change: []change{isProtected}, want: "protected: Blocked/Protected",
+			message: "the fleet was deleted, and its annotation celld.eric.dev/protect keeps it as it is: remove the annotation to delete the fleet with its disks; " +
+				"or remove the finalizer celld.eric.dev/fleet-cleanup, which deletes the object and keeps members and disks, and apply the same fleet again",
+		},
+		"members are still replaced": {
+			change: []change{isProtected, down(1, fullDelay)},
+			want:   "replacement: Replace my-fleet-1 data-my-fleet-1; Blocked/Protected; MemberReplaced!; due 0s ago",
+		},
+		"and the bucket reserved": {
+			change: []change{isProtected, func(s *Snapshot) { s.Reservation = nil }}, want: "reserve: Reserve s3-123; Provisioning/Provisioning; BucketReserved",
+		},
+		"paused": {change: []change{isProtected, isPaused}, want: "paused: Paused/MaintenancePaused"},
+	})
+}
+
+// The disk of a claim that was deleted before ends with its Pod, however that ends.
+func TestStuckPodWithDyingDisk(t *testing.T) {
+	acts := "stuck-pod: ForceDeletePod my-fleet-1; Provisioning/ReplacingMember; MemberForceDeleted!; due 0s ago"
+	runRules(t, map[string]ruleCase{
+		"all others settled": {
+			change: []change{ending(1, stuckAfter), claimGoing(1)}, want: acts,
+			message: "my-fleet-1 on node node-1 should have ended by 2026-03-04T11:58:00Z and is still there; force-deleting the Pod, " +
+				"claim data-my-fleet-1, which was deleted, goes with it",
+		},
+		"another is down":        {change: []change{ending(1, stuckAfter), claimGoing(1), down(0, time.Hour)}, want: "report: Provisioning/ReplacementPending"},
+		"another is not settled": {change: []change{ending(1, stuckAfter), claimGoing(1), readySince(0, time.Minute)}, want: "report: Provisioning/Provisioning; next in 4m0s"},
+		"the volume is Lost":     {change: []change{ending(1, stuckAfter), down(0, time.Hour), claim(1, func(c *Claim) { c.Terminating, c.Lost = true, true })}, want: acts},
+		"the StatefulSet is gone": {
+			change: []change{ending(1, stuckAfter), gone, pod(1, func(p *Pod) { p.Controlled = false })}, want: acts,
+		},
+		"the StatefulSet is gone, and the claim was deleted": {
+			change: []change{ending(1, stuckAfter), claimGoing(1), gone}, want: "workload: Provisioning/StatefulSetMissing",
+		},
 	})
 }

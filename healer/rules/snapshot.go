@@ -3,6 +3,7 @@
 package rules
 
 import (
+	"slices"
 	"time"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
@@ -24,10 +25,19 @@ type Snapshot struct {
 	Members []Member
 	// Removed holds ordinals above those of which a Pod or a claim of the fleet is left.
 	Removed []Member
+	// RemovalEnded is when the last Pod of a removed member was seen to be gone, zero when none was that may matter.
+	RemovalEnded time.Time
 	// Pods of a Deployment, by name.
 	Pods []*Pod
-	// Prerequisites of growth: the budget, the policy and the Services. Observed only when growth is ahead.
+	// Prerequisites are what protects members: the budget, the policy and the Services.
 	Prerequisites []Prerequisite
+	// Change is how the template of a member that is down differs from another that runs. It is observed only for a member that
+	// may be down because of it.
+	Change *Change
+	// Brake on replacements over all fleets, nil for none.
+	Brake *Brake
+	// NoReservations says that the cluster does not serve StorageReservations.
+	NoReservations bool
 	// Route is nil for a fleet that has none.
 	Route *Route
 }
@@ -45,6 +55,7 @@ func (f *Fleet) Ordered() bool { return f.WorkloadKind == KindStatefulSet }
 
 // Kinds of what a fleet consists of, beside those of v1alpha1.
 const (
+	KindNamespace     = "Namespace"
 	KindPod           = "Pod"
 	KindClaim         = "PersistentVolumeClaim"
 	KindBudget        = "PodDisruptionBudget"
@@ -53,8 +64,9 @@ const (
 	KindHTTPRoute     = "HTTPRoute"
 	KindIngress       = "Ingress"
 
-	KindStatefulSet = "StatefulSet"
-	KindDeployment  = "Deployment"
+	KindControllerRevision = "ControllerRevision"
+	KindStatefulSet        = "StatefulSet"
+	KindDeployment         = "Deployment"
 )
 
 // Fleet is a fleet as the API server holds it.
@@ -72,8 +84,10 @@ type Fleet struct {
 	Strict                bool
 	Paused, Stopped       bool
 	Deleting              bool
-	Finalizer             bool   // FinalizerFleetCleanup is set
-	Invalid               string // what the validator finds, empty when nothing
+	// Protected says that it was deleted and is not taken apart: it carries AnnotationProtect, and is not Deleting.
+	Protected bool
+	Finalizer bool   // FinalizerFleetCleanup is set
+	Invalid   string // what the validator finds, or what cannot be changed and was, empty when nothing
 }
 
 // Reservation is the StorageReservation of a bucket.
@@ -96,6 +110,11 @@ type Workload struct {
 	Replicas                      int  // spec
 	Existing, Ready, Updated      int  // status
 	CurrentRevision, NextRevision string
+	Finalizers                    []string
+	// What its templates say of what a fleet cannot change. Empty where they say nothing.
+	Bucket, StorageClass, Size, Reservation string
+	// Refused is why its controller could not make a Pod, by the controller's own event; empty while none is missing.
+	Refused string
 }
 
 // Ref is enough of an object to change it, and nothing that was made in its place since.
@@ -124,25 +143,81 @@ type Pod struct {
 	Waited      bool      // left to its kubelet however long it takes: its fleet is paused, or a Deployment made its successor
 	Finalizers  []string
 	Node, Zone  string
+	Revision    string // of the template that it was made from
 	Ready       bool
+	// Proven says that a Pod of this revision is Ready, or has been seen Ready.
+	Proven bool
+	// GatesNotReady says that its containers are ready, and a readiness gate of somebody else is not.
+	GatesNotReady bool
+	// Seen is since when this process has seen it Ready, or not Ready, as it is now. Zero means that nobody looked.
+	Seen time.Time
 	// Transition is since when it is Ready or is not: the later of its creation and its Ready condition's transition.
 	Transition time.Time
 	// Failed says that it was Ready before, or that a container of it ended: it is down rather than starting.
 	Failed bool
-	// Unschedulable is the scheduler's text when it finds no node.
+	// Unschedulable is the scheduler's text when it finds no node, or when it has not placed the Pod for undecidedFor after
+	// another answer, such as a disk that cannot be provisioned.
 	Unschedulable string
 	// UnscheduledSince is when the scheduler said so first.
 	UnscheduledSince time.Time
-	Gated            bool   // carries GateBucketZone
-	ImageWait        string // REASON: MESSAGE of a container that waits on its image or configuration
-	Trouble          string // REASON: MESSAGE of a container that waits or ended otherwise
-	Handover         *Handover
+	// DecidedAt is when another answer will count as finding no node, zero when it does or there is none.
+	DecidedAt time.Time
+	// Answer is the scheduler's text until then.
+	Answer       string
+	Gated        bool     // carries GateBucketZone
+	ForeignGates []string // scheduling gates of somebody else
+	// Unstarted says that it is on a node and no container of it was ever made, as while its volume does not attach.
+	Unstarted bool
+	ImageWait string // REASON: MESSAGE of a container that waits on its image or configuration
+	Trouble   string // REASON: MESSAGE of a container that waits or ended otherwise
+	Handover  *Handover
 }
 
 // Handover is what FinalizerReplacingDisk, with its label and annotation, tells of a Pod.
 type Handover struct {
-	ClaimUID  string
-	Committed bool
+	ClaimUID string
+	// Begun is set when this very healer deleted the Pod.
+	Begun *Begun
+}
+
+// Begun is what a healer remembers of a hand-over whose Pod it deleted.
+type Begun struct {
+	// Claim as it was judged. Its resourceVersion is never read again.
+	Claim Ref
+	// Refusals counts how often the API server refused to delete the claim.
+	Refusals int
+}
+
+// Change is how two templates differ.
+type Change struct {
+	// Fields that differ, as paths below spec.template.
+	Fields []string
+	// Places says that one of them decides where a Pod may run.
+	Places bool
+	// Known is false when one of the templates could not be read.
+	Known bool
+}
+
+// Brake is how many disks were replaced over all fleets of this healer within the replacement delay.
+type Brake struct {
+	// Max is how many may be.
+	Max int
+	// Recent is how many were.
+	Recent int
+	// KnownAt is when this process will have seen a whole delay: until then what happened before it began counts as Max.
+	KnownAt time.Time
+	// Until is when the oldest of them does not count any more.
+	Until time.Time
+	// Own says that one of them was this fleet's.
+	Own bool
+	// Waiting are other fleets that are held back.
+	Waiting []Waiting
+}
+
+// Waiting is a fleet that is held back by the brake.
+type Waiting struct {
+	Own  bool      // it had a recent replacement
+	Down time.Time // since when its member is down
 }
 
 // Claim is a member's claim.
@@ -153,7 +228,17 @@ type Claim struct {
 	Terminating bool
 	Finalizers  []string
 	Bound, Lost bool
+	Marked      bool   // carries AnnotationKeptByScaleIn
 	Zone        string // of the node that it was provisioned for
+}
+
+// Kept reports whether the claim holds a disk: it is Bound, and neither Lost nor being deleted. One that was never Bound is as
+// good as none.
+func (c *Claim) Kept() bool { return c != nil && c.Bound && !c.Lost && !c.Terminating }
+
+// HeldBy returns the finalizers of others than Kubernetes.
+func (c *Claim) HeldBy() []string {
+	return slices.DeleteFunc(slices.Clone(c.Finalizers), func(f string) bool { return f == "kubernetes.io/pvc-protection" })
 }
 
 // Prerequisite is an object that must be there before members are added.
@@ -172,7 +257,12 @@ type Route struct {
 	Unwatched  bool // the cluster does not know its kind
 }
 
-// Decided reports whether the scheduler has had its say: the Pod exists, is not terminating, and is on a node or found none.
+// NeverPlaced reports whether the member holds nothing: it has no node, and its claim is missing or was never Bound.
+func (m *Member) NeverPlaced() bool {
+	return (m.Pod == nil || m.Pod.Node == "") && (m.Claim == nil || !m.Claim.Bound && !m.Claim.Lost)
+}
+
+// Decided reports whether the scheduler has tried to place the Pod: it exists, is not terminating, and is on a node or found none.
 func (m *Member) Decided() bool {
 	return m.Pod != nil && !m.Pod.Terminating && (m.Pod.Node != "" || m.Pod.Unschedulable != "")
 }
@@ -191,7 +281,7 @@ func (m *Member) Disk() v1alpha1.DiskState {
 		return v1alpha1.DiskTerminating
 	case m.Claim.Lost:
 		return v1alpha1.DiskLost
-	case m.Pod != nil && !outlives(m.Claim, m.Pod):
+	case !m.Claim.Bound, m.Pod != nil && !outlives(m.Claim, m.Pod):
 		return v1alpha1.DiskFresh
 	default:
 		return v1alpha1.DiskKept
@@ -209,9 +299,20 @@ func (s *Snapshot) CaughtUp() bool {
 	return w.Observed && w.SpecDigest == s.Fleet.SpecDigest && w.Held == s.Fleet.Paused
 }
 
-// RolledOut reports whether every member exists, is Ready and has the workload's latest template.
+// RolledOut reports whether every member that stays exists, is Ready and has the workload's latest template. While nobody is to
+// be removed, the controller's own counts have to agree.
 func (s *Snapshot) RolledOut() bool {
 	w := s.Workload
-	return s.CaughtUp() && w.Existing == w.Replicas && w.Updated == w.Replicas && w.Ready == w.Replicas &&
-		w.CurrentRevision == w.NextRevision
+	if !s.CaughtUp() || w.NextRevision == "" && s.Fleet.Ordered() {
+		return false
+	}
+	if s.Target >= w.Replicas || !s.Fleet.Ordered() {
+		return w.Existing == w.Replicas && w.Updated == w.Replicas && w.Ready == w.Replicas && w.CurrentRevision == w.NextRevision
+	}
+	for i := range s.Members[:s.Target] {
+		if m := &s.Members[i]; m.Down() || m.Pod.Revision != w.NextRevision {
+			return false
+		}
+	}
+	return true
 }

@@ -24,11 +24,11 @@ const (
 // not change taken from old. Equal arguments, whatever the time, give equal statuses unless a condition changed.
 func StatusOf(s *Snapshot, d *Decision, old *v1alpha1.FleetStatus, now time.Time) v1alpha1.FleetStatus {
 	status := v1alpha1.FleetStatus{
-		ObservedGeneration: s.Fleet.Generation,
-		Phase:              d.Phase,
-		DesiredReplicas:    count(s.Target),
-		Selector:           v1alpha1.LabelFleetUID + "=" + s.Fleet.Identity,
-		Members:            membersOf(s, d),
+		ObservedGeneration: s.Fleet.Generation, ReplacementDelaySeconds: count(int(d.delay.Seconds())),
+		Phase:           d.Phase,
+		DesiredReplicas: count(s.Target),
+		Selector:        v1alpha1.LabelFleetUID + "=" + s.Fleet.Identity,
+		Members:         membersOf(s, d),
 	}
 	if s.Fleet.Stopped || s.Fleet.Deleting {
 		status.DesiredReplicas = 0
@@ -134,7 +134,7 @@ func memberStatus(m *Member) v1alpha1.MemberStatus {
 	if pod.Node != "" {
 		out.Node, out.Zone = pod.Node, orElse(pod.Zone, out.Zone)
 	}
-	out.Since = at(pod.Transition)
+	out.Since = at(later(pod.Transition, pod.Seen))
 	switch {
 	case pod.Terminating:
 		out.State, out.Since = v1alpha1.MemberTerminating, nil // the deletionTimestamp is when it should have ended
@@ -152,7 +152,7 @@ func memberStatus(m *Member) v1alpha1.MemberStatus {
 		out.Message = orElse(pod.ImageWait, pod.Trouble)
 	}
 	if !pod.Ours {
-		out.Message = Sentence(fmt.Sprintf("the Pod has not the fleet's label %s", v1alpha1.LabelFleetUID), out.Message)
+		out.Message = Sentence(fmt.Sprintf("the Pod is missing the fleet's label %s", v1alpha1.LabelFleetUID), out.Message)
 	}
 	return out
 }

@@ -23,7 +23,7 @@ var update = flag.Bool("update", false, "rewrite the expected output of golden t
 
 // statuses are fleets in each phase.
 func statuses() map[string]*Snapshot {
-	paused := fleetIs(func(f *Fleet) { f.Paused = true })
+	paused := change(isPaused)
 	stopped := fleetIs(func(f *Fleet) { f.Stopped = true })
 	return map[string]*Snapshot{
 		"ready": healthy(),
@@ -146,7 +146,7 @@ func TestMembersOfStatus(t *testing.T) {
 	})
 	t.Run("not due", func(t *testing.T) {
 		for name, change := range map[string]change{
-			"paused": fleetIs(func(f *Fleet) { f.Paused = true }), "deleting": goes, "stopped": fleetIs(func(f *Fleet) { f.Stopped = true }),
+			"paused": isPaused, "deleting": goes, "stopped": fleetIs(func(f *Fleet) { f.Stopped = true }),
 			"two down": down(2, 0), "temporary disks": ordered,
 		} {
 			for _, m := range membersIn(healthy(down(1, time.Minute), change)) {

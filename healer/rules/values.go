@@ -28,8 +28,11 @@ func FleetValues(f v1alpha1.Fleet) Fleet {
 		Bucket: f.Store().BucketURL().String(), ReservationName: render.ReservationName(f.Store().BucketURL()),
 		Zones: spec.Placement.Zones, Strict: spec.Placement.Mode != v1alpha1.PlacementRelaxed,
 		Paused: spec.Maintenance.Paused, Stopped: spec.Maintenance.Stopped,
-		Deleting:  !f.GetDeletionTimestamp().IsZero(),
 		Finalizer: slices.Contains(f.GetFinalizers(), v1alpha1.FinalizerFleetCleanup),
+	}
+	if !f.GetDeletionTimestamp().IsZero() {
+		values.Protected = v1alpha1.Protected(f) && values.Finalizer
+		values.Deleting = !values.Protected
 	}
 	if !f.Ordered() {
 		values.WorkloadKind = KindDeployment
@@ -56,7 +59,7 @@ func reservationValues(r *v1alpha1.StorageReservation) *Reservation {
 func workloadMeta(kind string, o metav1.Object) Workload {
 	return Workload{
 		Ref: RefOf(kind, o), Identity: o.GetLabels()[v1alpha1.LabelFleetUID], SpecDigest: o.GetAnnotations()[v1alpha1.AnnotationSpecDigest],
-		Owned: len(o.GetOwnerReferences()) > 0, Terminating: !o.GetDeletionTimestamp().IsZero(),
+		Owned: len(o.GetOwnerReferences()) > 0, Terminating: !o.GetDeletionTimestamp().IsZero(), Finalizers: o.GetFinalizers(),
 	}
 }
 
@@ -75,8 +78,57 @@ func statefulSetValues(set *appsv1.StatefulSet) *Workload {
 	w.Existing, w.Ready, w.Updated = int(set.Status.Replicas), int(set.Status.ReadyReplicas), int(set.Status.UpdatedReplicas)
 	w.CurrentRevision, w.NextRevision = set.Status.CurrentRevision, set.Status.UpdateRevision
 	rolling := set.Spec.UpdateStrategy.RollingUpdate
-	w.Held = rolling != nil && rolling.Partition != nil && *rolling.Partition > 0
+	w.Held = set.Spec.UpdateStrategy.Type == appsv1.OnDeleteStatefulSetStrategyType ||
+		rolling != nil && rolling.Partition != nil && *rolling.Partition > 0
+	w.Bucket = bucketOf(&set.Spec.Template)
+	for i := range set.Spec.VolumeClaimTemplates {
+		if c := &set.Spec.VolumeClaimTemplates[i]; c.Name == v1alpha1.DataVolume {
+			size := c.Spec.Resources.Requests[corev1.ResourceStorage]
+			w.Size, w.Reservation = size.String(), c.Annotations[v1alpha1.AnnotationStorageReservation]
+			if class := c.Spec.StorageClassName; class != nil {
+				w.StorageClass = *class
+			}
+		}
+	}
 	return &w
+}
+
+// bucketOf returns the bucket that a template's members write to, empty when it does not say.
+func bucketOf(template *corev1.PodTemplateSpec) string {
+	for i := range template.Spec.Containers {
+		if c := &template.Spec.Containers[i]; c.Name == v1alpha1.ContainerName {
+			for _, e := range c.Env {
+				if e.Name == v1alpha1.EnvBucket {
+					return e.Value
+				}
+			}
+		}
+	}
+	return ""
+}
+
+// changedForGood says what of a fleet cannot be changed and differs from its workload, empty when nothing does.
+func changedForGood(f v1alpha1.Fleet, w *Workload) string {
+	f, _ = f.DeepCopyObject().(v1alpha1.Fleet)
+	f.Default()
+	var class, size string
+	if p, ok := f.(*v1alpha1.PersistentFleet); ok {
+		class = p.Spec.Storage.StorageClassName
+		if q := f.DiskSize(); q != nil {
+			size = q.String()
+		}
+	}
+	for _, c := range []struct{ field, is, was string }{
+		{"bucket", f.Store().BucketURL().String(), w.Bucket},
+		{"storageClassName", class, w.StorageClass},
+		{"size", size, w.Size},
+		{"bucket: its StorageReservation", render.ReservationName(f.Store().BucketURL()), w.Reservation},
+	} {
+		if c.is != "" && c.was != "" && c.is != c.was {
+			return fmt.Sprintf("spec.storage.%s is %s, but %s %s was made with %s; it cannot be changed: put %s back", c.field, c.is, w.Kind, w.Name, c.was, c.was)
+		}
+	}
+	return ""
 }
 
 func deploymentValues(d *appsv1.Deployment) *Workload {
@@ -85,6 +137,7 @@ func deploymentValues(d *appsv1.Deployment) *Workload {
 	w.Replicas = replicasOf(d.Spec.Replicas)
 	w.Existing, w.Ready, w.Updated = int(d.Status.Replicas), int(d.Status.ReadyReplicas), int(d.Status.UpdatedReplicas)
 	w.Held = d.Spec.Paused
+	w.Bucket = bucketOf(&d.Spec.Template)
 	return &w
 }
 
@@ -93,7 +146,8 @@ func claimValues(c *corev1.PersistentVolumeClaim, zone func(node string) string,
 		Ref: RefOf(KindClaim, c), Identity: c.Labels[v1alpha1.LabelFleetUID],
 		Created: past(c.CreationTimestamp.Time, now), Terminating: !c.DeletionTimestamp.IsZero(), Finalizers: c.Finalizers,
 		Bound: c.Status.Phase == corev1.ClaimBound, Lost: c.Status.Phase == corev1.ClaimLost,
-		Zone: zone(c.Annotations[SelectedNode]),
+		Marked: c.Annotations[v1alpha1.AnnotationKeptByScaleIn] != "",
+		Zone:   zone(c.Annotations[SelectedNode]),
 	}
 }
 
@@ -116,8 +170,14 @@ func podValues(pod *corev1.Pod, identity, workloadUID string, zone func(node str
 		Ref: RefOf(KindPod, pod), Ours: pod.Labels[v1alpha1.LabelFleetUID] == identity,
 		Controlled: controller != nil && workloadUID != "" && string(controller.UID) == workloadUID, Ownerless: controller == nil,
 		Created: past(pod.CreationTimestamp.Time, now), Finalizers: pod.Finalizers, Node: pod.Spec.NodeName, Zone: zone(pod.Spec.NodeName),
-		Gated:    slices.Contains(pod.Spec.SchedulingGates, corev1.PodSchedulingGate{Name: v1alpha1.GateBucketZone}),
-		Handover: handoverOf(pod),
+		Revision: pod.Labels[appsv1.StatefulSetRevisionLabel], Handover: handoverOf(pod),
+	}
+	for _, gate := range pod.Spec.SchedulingGates {
+		if gate.Name == v1alpha1.GateBucketZone {
+			p.Gated = true
+		} else {
+			p.ForeignGates = append(p.ForeignGates, gate.Name)
+		}
 	}
 	if at := pod.DeletionTimestamp; at != nil {
 		p.Terminating, p.DeletedAt = true, at.Time
@@ -129,18 +189,47 @@ func podValues(pod *corev1.Pod, identity, workloadUID string, zone func(node str
 		switch {
 		case c.Type == corev1.PodReady:
 			p.Ready = c.Status == corev1.ConditionTrue
+			p.GatesNotReady = !p.Ready && c.Reason == readinessGatesNotReady
 			p.Transition = later(p.Transition, at)
 			// A kubelet writes the condition when it starts a Pod; a later change means that it was Ready.
 			started := pod.Status.StartTime
 			p.Failed = !p.Ready && started != nil && at.Sub(started.Time) > 10*time.Second
-		case c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse && c.Reason == corev1.PodReasonUnschedulable && p.Node == "":
-			p.Unschedulable, p.UnscheduledSince = orElse(Sentence(c.Message), "no reason given"), at
+		case c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse && p.Node == "" && c.Reason != corev1.PodReasonSchedulingGated:
+			p.unscheduled(&c, at, now)
 		}
 	}
+	p.Unstarted = p.Node != "" && !p.Ready && unstarted(pod)
 	for _, c := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
 		p.container(c)
 	}
 	return p
+}
+
+// unscheduled notes what the scheduler said of a Pod without a node. That it finds none is its answer at once; anything else may
+// be over in a moment, and counts once it lasts.
+func (p *Pod) unscheduled(c *corev1.PodCondition, at, now time.Time) {
+	text := orElse(Cut(c.Message, maxAnswer), "no reason given")
+	p.UnscheduledSince = at
+	if c.Reason == corev1.PodReasonUnschedulable {
+		p.Unschedulable = text
+		return
+	}
+	text = c.Reason + ": " + text
+	if decided := at.Add(undecidedFor); now.Before(decided) {
+		p.Answer, p.DecidedAt = text, decided
+		return
+	}
+	p.Unschedulable = text
+}
+
+// unstarted reports whether no container of a Pod was ever made: the kubelet tells of each that it waits to be created.
+func unstarted(pod *corev1.Pod) bool {
+	for _, c := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
+		if c.State.Waiting == nil || !slices.Contains(startWaits, c.State.Waiting.Reason) || c.RestartCount > 0 {
+			return false
+		}
+	}
+	return len(pod.Status.ContainerStatuses) > 0
 }
 
 // container notes what is wrong with a container.
@@ -158,28 +247,34 @@ func (p *Pod) container(c corev1.ContainerStatus) {
 	}
 }
 
+const (
+	// undecidedFor is how long another answer of the scheduler than that it finds no node has to last.
+	undecidedFor = 2 * time.Minute
+	// maxAnswer is what is told of the scheduler's text, which names what is wrong with groups of nodes.
+	maxAnswer = 700
+	// readinessGatesNotReady is the kubelet's reason for a Pod whose containers are ready, and one of its readiness gates is not.
+	readinessGatesNotReady = "ReadinessGatesNotReady"
+)
+
 // handoverRecord is the value of AnnotationReplacement.
 type handoverRecord struct {
-	ClaimUID  string `json:"claimUID"`
-	Committed bool   `json:"committed,omitempty"`
+	ClaimUID string `json:"claimUID"`
 }
 
 // HandoverRecord is what a Pod is annotated with while it hands its name over.
-func HandoverRecord(claim Ref, committed bool) string {
-	raw, _ := json.Marshal(handoverRecord{ClaimUID: claim.UID, Committed: committed})
+func HandoverRecord(claim Ref) string {
+	raw, _ := json.Marshal(handoverRecord{ClaimUID: claim.UID})
 	return string(raw)
 }
 
-// handoverOf reads a hand-over; a record that cannot be read is one that was not committed.
+// handoverOf reads a hand-over; of a record that cannot be read, no claim is known.
 func handoverOf(pod *corev1.Pod) *Handover {
 	if !slices.Contains(pod.Finalizers, v1alpha1.FinalizerReplacingDisk) {
 		return nil
 	}
 	var record handoverRecord
-	if json.Unmarshal([]byte(pod.Annotations[v1alpha1.AnnotationReplacement]), &record) != nil || record.ClaimUID == "" {
-		return &Handover{}
-	}
-	return &Handover{ClaimUID: record.ClaimUID, Committed: record.Committed}
+	_ = json.Unmarshal([]byte(pod.Annotations[v1alpha1.AnnotationReplacement]), &record)
+	return &Handover{ClaimUID: record.ClaimUID}
 }
 
 // past returns t, or now if t has not come yet.
@@ -199,7 +294,7 @@ func orElse(text, other string) string {
 
 // Sentence joins what is not empty, and cuts what is long: a message goes into conditions and events.
 func Sentence(parts ...string) string {
-	const limit = 300
+	const limit = 1000
 	return Cut(strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), ": "), limit)
 }
 

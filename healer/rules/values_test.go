@@ -112,7 +112,7 @@ func TestPodValues(t *testing.T) {
 			want: func(p *Pod) { p.Ready, p.Transition = false, noon.Add(-time.Hour) }},
 		"gated": {change: []func(*corev1.Pod){func(p *corev1.Pod) {
 			p.Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: "other"}, {Name: v1alpha1.GateBucketZone}}
-		}}, want: func(p *Pod) { p.Gated = true }},
+		}}, want: func(p *Pod) { p.Gated, p.ForeignGates = true, []string{"other"} }},
 		"crash loop":   {change: []func(*corev1.Pod){waits("CrashLoopBackOff", "back-off 5m")}, want: func(p *Pod) { p.Failed, p.Trouble = true, "container celld: CrashLoopBackOff: back-off 5m" }},
 		"creating":     {change: []func(*corev1.Pod){waits("ContainerCreating", "")}, want: func(*Pod) {}},
 		"initializing": {change: []func(*corev1.Pod){waits("PodInitializing", "")}, want: func(*Pod) {}},
@@ -133,9 +133,6 @@ func TestPodValues(t *testing.T) {
 		}}, want: func(p *Pod) { p.ImageWait = "container proxy: ImagePullBackOff: m" }},
 		"prepared": {change: []func(*corev1.Pod){held(`{"claimUID":"c"}`)}, want: func(p *Pod) {
 			p.Handover, p.Finalizers = &Handover{ClaimUID: "c"}, []string{v1alpha1.FinalizerReplacingDisk}
-		}},
-		"committed": {change: []func(*corev1.Pod){held(`{"claimUID":"c","committed":true}`)}, want: func(p *Pod) {
-			p.Handover, p.Finalizers = &Handover{ClaimUID: "c", Committed: true}, []string{v1alpha1.FinalizerReplacingDisk}
 		}},
 		"a record without its finalizer": {change: []func(*corev1.Pod){held(`{"claimUID":"c","committed":true}`), func(p *corev1.Pod) { p.Finalizers = nil }}, want: func(*Pod) {}},
 	}
@@ -170,20 +167,16 @@ func held(record string) func(*corev1.Pod) {
 	}
 }
 
-// A record that cannot be read in full is one that decides nothing.
+// Of a record that cannot be read no claim is known, so none is ended.
 func TestHandoverRecords(t *testing.T) {
 	for _, record := range []string{
-		"", "null", "{}", "[]", "true", `{"committed":true}`, `{"claimUID":"","committed":true}`, `{"claimUID":"c","committed":true`,
-		`{"claimUID":1,"committed":true}`, `{"claimUID":"c","committed":"true"}`, `{"claimUID":"c","committed":true} garbage`, "\x00\xff",
+		"", "null", "{}", "[]", "true", `{"claimUID":""}`, `{"claimUID":"c"`, `{"claimUID":1}`, `{"claimUID":"c"} garbage`, "\x00\xff",
 	} {
 		require.Equal(t, &Handover{}, handoverOf(apiPod(held(record))), record)
 	}
 	require.Nil(t, handoverOf(apiPod()))
 	require.Equal(t, &Handover{}, handoverOf(apiPod(held(""), func(p *corev1.Pod) { p.Annotations = nil })))
-	for _, committed := range []bool{false, true} {
-		want := &Handover{ClaimUID: "claim-uid", Committed: committed}
-		require.Equal(t, want, handoverOf(apiPod(held(HandoverRecord(Ref{UID: "claim-uid"}, committed)))))
-	}
+	require.Equal(t, &Handover{ClaimUID: "claim-uid"}, handoverOf(apiPod(held(HandoverRecord(Ref{UID: "claim-uid"})))))
 }
 
 func TestNoControllerWithoutWorkload(t *testing.T) {
@@ -229,21 +222,21 @@ func TestWorkloadValues(t *testing.T) {
 func TestSentence(t *testing.T) {
 	require.Equal(t, "a: b", Sentence("a", "", "b"))
 	require.Empty(t, Sentence("", ""))
-	long := Sentence(strings.Repeat("é", 400))
+	long := Sentence(strings.Repeat("é", 1400))
 	require.True(t, utf8.ValidString(long))
-	require.LessOrEqual(t, len(long), 303)
+	require.LessOrEqual(t, len(long), 1003)
 }
 
-// Whatever an annotation holds, it commits nothing unless it is a record.
+// Whatever an annotation holds, a Pod with the finalizer is one in a hand-over.
 func FuzzHandover(f *testing.F) {
-	f.Add(`{"claimUID":"c","committed":true}`)
+	f.Add(`{"claimUID":"c"}`)
 	f.Add(`{"CLAIMUID":"c"}`)
 	f.Add("")
 	f.Fuzz(func(t *testing.T, record string) {
 		p := podValues(apiPod(held(record)), ours, "set-uid", zones, noon)
 		require.NotNil(t, p.Handover)
-		if p.Handover.Committed {
-			require.NotEmpty(t, p.Handover.ClaimUID)
+		require.Nil(t, p.Handover.Begun, "only memory tells")
+		if p.Handover.ClaimUID != "" {
 			require.Contains(t, record, "{")
 		}
 	})

@@ -4,57 +4,11 @@ package rules
 
 import (
 	"fmt"
+	"strings"
+	"time"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
 )
-
-// contraction removes the last member, one at a time, each when all that stay are ready. Its claim is kept.
-func contraction(l *look) Verdict {
-	w := l.Workload
-	if l.Target >= w.Replicas {
-		return passes()
-	}
-	last := "the last member"
-	if l.Fleet.Ordered() {
-		last = l.memberName(w.Replicas - 1)
-	}
-	if !l.RolledOut() {
-		return waits(v1alpha1.ReasonRollingOut, fmt.Sprintf(
-			"waiting for all %d members to be ready on the current template (%d exist, %d are ready, %d updated) before removing %s",
-			w.Replicas, w.Existing, w.Ready, w.Updated, last))
-	}
-	if what := l.unsteady(); l.Fleet.Ordered() && what != "" {
-		return waits(v1alpha1.ReasonRollingOut, fmt.Sprintf("waiting before removing %s: %s", last, what))
-	}
-	message := fmt.Sprintf("removing %s, %d of %d members stay", last, w.Replicas-1, w.Replicas)
-	if l.Fleet.Persistent {
-		message += "; its claim is kept"
-	}
-	return acts(v1alpha1.ReasonProvisioning, message, Action{
-		Verb: VerbScale, Targets: []Ref{w.Ref}, Replicas: w.Replicas - 1, Event: normal(EventScaled, message),
-	})
-}
-
-// unsteady says which member keeps another from being removed, though the StatefulSet's status shows all of them ready: that
-// is as old as its controller's last look.
-func (l *look) unsteady() string {
-	for _, m := range l.current {
-		switch {
-		case m.Down():
-			return m.Name + " is not ready"
-		case m.Claim != nil && m.Claim.Terminating:
-			return fmt.Sprintf("claim %s is being deleted", m.Claim.Name)
-		case m.Claim != nil && m.Claim.Lost:
-			return fmt.Sprintf("claim %s is Lost", m.Claim.Name)
-		}
-	}
-	for _, m := range l.Removed {
-		if m.Pod != nil && !m.Pod.Forced {
-			return fmt.Sprintf("Pod %s has not ended", m.Name)
-		}
-	}
-	return ""
-}
 
 // growth adds the next run of members. A zonal disk pins its member and the spread counts only Pods on nodes, so fresh disks
 // wait until every member that is there has its place, and kept disks do not come up together with fresh ones.
@@ -77,13 +31,48 @@ func growth(l *look) Verdict {
 	adding := l.span(w.Replicas, next) + disk
 	if l.Fleet.Persistent {
 		if l.undecided.n > 0 {
+			m := &l.current[l.undecided.first]
+			return waits(v1alpha1.ReasonWaitingForPlacement, fmt.Sprintf("%s before adding %s", l.awaited(m), adding))
+		}
+		if m, until := l.homeless(); m != nil && !l.Members[w.Replicas].Claim.Kept() {
 			return waits(v1alpha1.ReasonWaitingForPlacement, fmt.Sprintf(
-				"waiting for the scheduler to place %s, or find no node for it, before adding %s", l.current[l.undecided.first].Name, adding))
+				"waiting for a node for %s, which has a disk, before adding %s, not longer than until %s", m.Name, adding, stamp(until))).until(until)
 		}
 	}
 	return acts(v1alpha1.ReasonProvisioning, "adding "+adding, Action{
 		Verb: VerbScale, Targets: []Ref{w.Ref}, Replicas: next, Event: normal(EventScaled, "adding "+adding),
 	})
+}
+
+// awaited says what a member is waited for that the scheduler has not placed.
+func (l *look) awaited(m *Member) string {
+	switch {
+	case m.Pod == nil && l.Workload.Refused != "":
+		return fmt.Sprintf("Pod %s cannot be made: %s; waiting for it", m.Name, l.Workload.Refused)
+	case m.Pod == nil:
+		return fmt.Sprintf("waiting for Pod %s to be made", m.Name)
+	case len(m.Pod.ForeignGates) > 0:
+		return fmt.Sprintf("waiting for scheduling gates of Pod %s, %s, which are not the healer's, to be removed", m.Name, strings.Join(m.Pod.ForeignGates, ", "))
+	case m.Pod.Answer != "":
+		return fmt.Sprintf("waiting for the scheduler to place %s (%s), or find no node for it,", m.Name, m.Pod.Answer)
+	default:
+		return fmt.Sprintf("waiting for the scheduler to place %s, or find no node for it,", m.Name)
+	}
+}
+
+// homeless returns the first member with a disk that has been without a node for less than the replacement delay, and until when: a
+// fresh disk could take the node that it comes back to.
+func (l *look) homeless() (*Member, time.Time) {
+	for i := range l.current {
+		m := &l.current[i]
+		if m.Pod == nil || m.Pod.Node != "" || !m.Claim.Kept() {
+			continue
+		}
+		if until := m.Pod.Created.Add(l.policy.ReplacementDelay); l.now.Before(until) {
+			return m, until
+		}
+	}
+	return nil, time.Time{}
 }
 
 // foreignClaim finds a claim at a member's name that is not the fleet's: its Pod would start on somebody else's data.
@@ -100,18 +89,18 @@ func foreignClaim(l *look) Verdict {
 	return passes()
 }
 
-// prerequisites waits for what protects members to be there before there are more of them.
+// prerequisites finds what protects members and is missing, or not the fleet's.
 func prerequisites(l *look) Verdict {
 	for _, p := range l.Prerequisites {
 		if p.Found && p.Foreign != "" {
 			return blocks(v1alpha1.ReasonInfrastructureBlocked, fmt.Sprintf(
-				"%s %s is not this fleet's: %s; no member is added", p.Kind, p.Name, p.Foreign)).recheck()
+				"%s %s is not this fleet's: %s; members are not protected by it, and none is added", p.Kind, p.Name, p.Foreign)).recheck()
 		}
 	}
 	for _, p := range l.Prerequisites {
 		if !p.Found {
 			return waits(v1alpha1.ReasonPrerequisitesMissing, fmt.Sprintf(
-				"waiting for the sync tool to apply %s %s before members are added", p.Kind, p.Name)).recheck()
+				"waiting for the sync tool to apply %s %s; no member is added without it", p.Kind, p.Name)).recheck()
 		}
 	}
 	return passes()
@@ -124,11 +113,11 @@ func nextRun(s *Snapshot) (count int, disk string) {
 	if !s.Fleet.Persistent {
 		return s.Target, ""
 	}
-	kept := s.Members[from].Claim != nil
+	kept := holds(s.Members[from].Claim)
 	count = from
 	for count < s.Target {
 		c := s.Members[count].Claim
-		if (c != nil) != kept || c != nil && c.Terminating {
+		if holds(c) != kept || c != nil && c.Terminating {
 			break
 		}
 		count++
@@ -142,6 +131,9 @@ func nextRun(s *Snapshot) (count int, disk string) {
 	}
 	return count, " on " + which + " disks"
 }
+
+// holds reports whether a claim holds a disk, or held one: a claim that was never Bound is as good as none.
+func holds(c *Claim) bool { return c != nil && (c.Bound || c.Lost) }
 
 // span names ordinals from to end-1.
 func (s *Snapshot) span(from, end int) string {

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package healer
+
+import (
+	"slices"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/fleetwright/fleetwright/api/v1alpha1"
+	"github.com/fleetwright/fleetwright/healer/rules"
+)
+
+// claimOf returns a Pod's claim, and whether it has one at all.
+func (w *world) claimOf(pod *corev1.Pod) (claim *corev1.PersistentVolumeClaim, found, uses bool) {
+	claim = &corev1.PersistentVolumeClaim{}
+	if !slices.ContainsFunc(pod.Spec.Containers, func(c corev1.Container) bool {
+		return slices.ContainsFunc(c.VolumeMounts, func(m corev1.VolumeMount) bool { return m.Name == v1alpha1.DataVolume })
+	}) || w.fleetIsBucket() {
+		return nil, false, false
+	}
+	return claim, w.get(claim, "data-"+pod.Name), true
+}
+
+func (w *world) fleetIsBucket() bool {
+	return w.get(&v1alpha1.BucketFleet{}, "my-fleet") || w.get(&appsv1.Deployment{}, "my-fleet")
+}
+
+// provision makes a volume for each claim whose Pod has a node.
+func (w *world) provision() {
+	for _, claim := range w.claims() {
+		if at := claim.Annotations[rules.SelectedNode]; at != "" && claim.Status.Phase == corev1.ClaimPending {
+			claim.Status.Phase = corev1.ClaimBound
+			w.volumes[claim.UID] = w.zoneOf(at)
+			w.update(&claim)
+		}
+	}
+}
+
+// protectClaims lets a claim go once no Pod on a node uses it.
+func (w *world) protectClaims() {
+	for _, claim := range w.claims() {
+		const finalizer = "kubernetes.io/pvc-protection"
+		used := slices.ContainsFunc(w.pods(), func(p corev1.Pod) bool { return "data-"+p.Name == claim.Name && p.Spec.NodeName != "" })
+		if claim.DeletionTimestamp == nil || used || !slices.Contains(claim.Finalizers, finalizer) {
+			continue
+		}
+		claim.Finalizers = slices.DeleteFunc(claim.Finalizers, func(f string) bool { return f == finalizer })
+		w.update(&claim)
+	}
+}
