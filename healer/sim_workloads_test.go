@@ -19,8 +19,8 @@ import (
 	"github.com/fleetwright/fleetwright/render"
 )
 
-// revisionOf names a template, whose ControllerRevision is made when it is seen first.
-func (w *world) revisionOf(set *appsv1.StatefulSet) string {
+// newestOf names a template, whose ControllerRevision is made when it is seen first.
+func (w *world) newestOf(set *appsv1.StatefulSet) string {
 	name := "rev-" + hashOf(&set.Spec.Template)
 	template, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&set.Spec.Template)
 	require.NoError(w.t, err)
@@ -49,7 +49,7 @@ func (w *world) runStatefulSet() {
 	if set == nil || set.DeletionTimestamp != nil {
 		return
 	}
-	next, replicas := w.revisionOf(set), replicasOf(set.Spec.Replicas)
+	next, replicas := w.newestOf(set), replicasOf(set.Spec.Replicas)
 	current := cmp.Or(set.Status.CurrentRevision, next)
 	rolling := set.Spec.UpdateStrategy.Type != appsv1.OnDeleteStatefulSetStrategyType
 	partition := 0
