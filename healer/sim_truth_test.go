@@ -92,7 +92,7 @@ func revisionOf(pod *corev1.Pod) string { return pod.Labels[appsv1.StatefulSetRe
 func (w *world) suspects(pod *corev1.Pod) bool {
 	for _, other := range w.pods() {
 		switch own, others := revisionOf(pod), revisionOf(&other); {
-		case w.proven[own] || own == others || others == "":
+		case w.proven[own] || own == others || others == "" || other.DeletionTimestamp != nil:
 		case pod.Spec.NodeName != "", !equalJSON(placement(w.templateOf(own)), placement(w.templateOf(others))):
 			return true
 		}

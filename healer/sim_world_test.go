@@ -111,6 +111,7 @@ func newWorld(t testing.TB) *world {
 // restart starts another healer, which knows nothing of what the one before it did, and fills its caches anew.
 func (w *world) restart() {
 	w.frozen, w.failed = nil, 0
+	clear(w.idled)
 	w.faults = faults{stopAfter: -1, loseAfter: -1, failAfter: -1, violations: w.faults.violations}
 	live := interceptor.NewClient(w.api, interceptor.Funcs{Get: w.liveGet, List: w.liveList})
 	w.healer = &Healer{
