@@ -27,7 +27,7 @@ type memory struct {
 
 	mu    sync.Mutex
 	began time.Time
-	pods  map[types.UID]seen
+	pods  map[types.UID]sighting
 	// ended is when the Pod of each ordinal was last seen to be gone.
 	ended map[fleetKey]map[int]time.Time
 	// proven are revisions of which a Pod has been seen Ready.
@@ -40,8 +40,8 @@ type memory struct {
 
 type fleetKey struct{ namespace, identity string }
 
-// seen is a Pod as it was noted.
-type seen struct {
+// A sighting is a Pod as it was noted.
+type sighting struct {
 	ready            bool
 	changed, started time.Time // by its kubelet
 	since            time.Time // by this process
@@ -59,7 +59,7 @@ var _ rules.Memory = &memory{}
 func newMemory(c clock.PassiveClock, p rules.Policy) *memory {
 	return &memory{
 		clock: c, delay: p.ReplacementDelay, limit: p.MaxReplacements, began: c.Now(),
-		pods: map[types.UID]seen{}, ended: map[fleetKey]map[int]time.Time{}, proven: map[fleetKey]map[string]bool{},
+		pods: map[types.UID]sighting{}, ended: map[fleetKey]map[int]time.Time{}, proven: map[fleetKey]map[string]bool{},
 		begun: map[string]rules.Begun{}, waiting: map[rules.Ref]rules.Waiting{}, fleets: map[Request]bool{},
 	}
 }
@@ -101,8 +101,8 @@ func (m *memory) note(pod *corev1.Pod) time.Time {
 }
 
 // signature is what changes when a Pod's readiness does: its condition, the time that the kubelet gives for it, or its container.
-func signature(pod *corev1.Pod) seen {
-	var s seen
+func signature(pod *corev1.Pod) sighting {
+	var s sighting
 	for _, c := range pod.Status.Conditions {
 		if c.Type == corev1.PodReady {
 			s.ready, s.changed = c.Status == corev1.ConditionTrue && pod.DeletionTimestamp == nil, c.LastTransitionTime.Time

@@ -19,6 +19,7 @@ import (
 	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
@@ -76,14 +77,15 @@ func (w *world) command(t *testing.T, d *datadriven.TestData) {
 		require.NoError(t, err, d.Pos)
 		w.node(arg(0)).room = n
 	case "real": // what the scheduler does about selectors, taints, cordons and room is always modelled
-	case "lose-volume":
+	case "lose-volume", "lose-record": // MEMBER: its disk, or only the PersistentVolume, which a container that runs does not notice
+		w.mounted[types.UID(w.disk(arg(0)))] = d.Cmd == "lose-record"
 		w.lose("data-" + arg(0))
 	case "provisioning": // fails, or works
 		w.noVolumes = arg(0) == "fails"
 	case "break": // a member's container waits: NAME REASON, for as long as it has this disk or until it is mended
 		w.broken[w.disk(arg(0))] = corev1.ContainerStateWaiting{Reason: arg(1), Message: "as it is told"}
-	case "bad": // VALUE REASON: a container whose CELLD_LOG is VALUE waits, whatever its disk
-		w.bad[arg(0)] = arg(1)
+	case "bad": // VALUE REASON [used]: a container whose CELLD_LOG is VALUE waits, or only on a disk that was used without
+		w.bad[arg(0)] = badSetting{reason: arg(1), usedOnly: len(d.CmdArgs) > 2}
 	case "gate": // MEMBER STATUS: of a readiness gate of its Pod
 		w.gates[arg(0)] = corev1.ConditionStatus(arg(1))
 	case "end": // POD Failed|Succeeded: its containers end for ever, as those of an evicted one
@@ -128,7 +130,7 @@ func (w *world) command(t *testing.T, d *datadriven.TestData) {
 		w.setAnswer(arg(0)+" "+arg(1)+" "+arg(2), arg(3))
 	case "late": // the write that the healer which stopped had in hand arrives now
 		require.NotNil(t, w.late, d.Pos)
-		_ = w.late() // the trace tells what became of it
+		w.arrives()
 	case "slow-reads": // each live list takes so long
 		w.faults.slow = duration(t, d)
 	case "clock-ahead": // that of the healer's node

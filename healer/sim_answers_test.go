@@ -56,3 +56,10 @@ func (w *world) idle(what string) {
 		w.violated("%s is tried more than %d times in a minute, and changes nothing", what, maxIdle)
 	}
 }
+
+// arrives sends the write that a stopped healer had in hand. The trace tells what becomes of it.
+func (w *world) arrives() {
+	w.deciding = true
+	_ = w.late()
+	w.deciding, w.late = false, nil
+}

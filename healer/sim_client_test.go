@@ -67,6 +67,7 @@ func (w *world) send(what string, do func() error) error {
 		return err
 	}
 	w.wrote++
+	delete(w.idled, what)
 	w.printf("%s", what)
 	w.check()
 	return nil

@@ -45,12 +45,11 @@ func (w *world) runDeployment() {
 		}
 	}
 	for ; there < replicas; there, updated, starting = there+1, updated+1, starting+1 {
-		w.uids++
-		name := fmt.Sprintf("%s-5f7c-%03d", d.Name, w.uids)
-		if !w.mayCreate(d, name) {
+		if !w.mayCreate(d, d.Name+"-5f7c") { // whose event names no Pod either
 			break
 		}
-		pod := podOf(&d.Spec.Template, name, metav1.NewControllerRef(d, appsv1.SchemeGroupVersion.WithKind("Deployment")))
+		w.uids++
+		pod := podOf(&d.Spec.Template, fmt.Sprintf("%s-5f7c-%03d", d.Name, w.uids), metav1.NewControllerRef(d, appsv1.SchemeGroupVersion.WithKind("Deployment")))
 		pod.Labels[appsv1.DefaultDeploymentUniqueLabelKey] = hash
 		w.add(pod)
 	}

@@ -5,6 +5,7 @@ package healer
 import (
 	"slices"
 
+	"github.com/stretchr/testify/require"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 
@@ -49,4 +50,12 @@ func (w *world) protectClaims() {
 		claim.Finalizers = slices.DeleteFunc(claim.Finalizers, func(f string) bool { return f == finalizer })
 		w.update(&claim)
 	}
+}
+
+// lose makes a claim Lost.
+func (w *world) lose(claim string) {
+	c := &corev1.PersistentVolumeClaim{}
+	require.True(w.t, w.get(c, claim))
+	c.Status.Phase = corev1.ClaimLost
+	w.update(c)
 }

@@ -3,6 +3,8 @@
 package healer
 
 import (
+	"slices"
+
 	"github.com/stretchr/testify/require"
 	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -63,8 +65,11 @@ func (w *world) collectGarbage() {
 			left = left || there && ref.UID == owner.GetUID()
 		}
 		if foreground && !left {
-			owner.SetFinalizers(nil)
-			w.update(owner)
+			left := slices.DeleteFunc(slices.Clone(owner.GetFinalizers()), func(f string) bool { return f == metav1.FinalizerDeleteDependents })
+			if len(left) < len(owner.GetFinalizers()) {
+				owner.SetFinalizers(left)
+				w.update(owner)
+			}
 		}
 	}
 }

@@ -108,22 +108,40 @@ func (w *world) run(n *node, pod *corev1.Pod) {
 // container is the state of a member's only container.
 func (w *world) container(pod *corev1.Pod) corev1.ContainerStatus {
 	status := corev1.ContainerStatus{Name: v1alpha1.ContainerName}
-	waiting, broken := w.broken[w.disk(pod.Name)]
-	for _, e := range pod.Spec.Containers[0].Env {
-		if reason := w.bad[e.Value]; e.Name == "CELLD_LOG" && reason != "" {
-			waiting, broken = corev1.ContainerStateWaiting{Reason: reason, Message: "as its setting says"}, true
-		}
+	disk, setting := w.disk(pod.Name), settingOf(pod)
+	waiting, broken := w.broken[disk]
+	used, isUsed := w.used[disk]
+	if bad, ok := w.bad[setting]; ok && !(bad.usedOnly && (!isUsed || used == setting)) {
+		waiting, broken = corev1.ContainerStateWaiting{Reason: bad.reason, Message: "as its setting says"}, true
 	}
 	claim, found, uses := w.claimOf(pod)
+	running := len(pod.Status.ContainerStatuses) > 0 && pod.Status.ContainerStatuses[0].State.Running != nil
+	mounted := !uses || found && (claim.Status.Phase == corev1.ClaimBound || running && w.mounted[claim.UID])
 	switch {
 	case broken:
 		status.State.Waiting = &waiting
-	case uses && (!found || claim.Status.Phase != corev1.ClaimBound):
+	case !mounted:
 		status.State.Waiting = &corev1.ContainerStateWaiting{Reason: "ContainerCreating"}
 	default:
 		status.State.Running = &corev1.ContainerStateRunning{}
+		w.used[disk] = setting
 	}
 	return status
+}
+
+// A badSetting is what a container waits for that has it, on every disk or on one that another setting was used on.
+type badSetting struct {
+	reason   string
+	usedOnly bool
+}
+
+func settingOf(pod *corev1.Pod) string {
+	for _, e := range pod.Spec.Containers[0].Env {
+		if e.Name == "CELLD_LOG" {
+			return e.Value
+		}
+	}
+	return ""
 }
 
 // unanswered is a Pod whose kubelet does not answer. The node controller says that it is not Ready, keeps the reason that the

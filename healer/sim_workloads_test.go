@@ -19,20 +19,21 @@ import (
 	"github.com/fleetwright/fleetwright/render"
 )
 
-// revisionOf names a template, whose ControllerRevision is made when it is seen first.
-func (w *world) revisionOf(set *appsv1.StatefulSet) string {
+// newestOf names a template, whose ControllerRevision is made when it is seen first.
+func (w *world) newestOf(set *appsv1.StatefulSet) string {
 	name := "rev-" + hashOf(&set.Spec.Template)
+	if w.get(&appsv1.ControllerRevision{}, name) {
+		return name
+	}
 	template, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&set.Spec.Template)
 	require.NoError(w.t, err)
 	template["$patch"] = "replace"
 	raw, err := json.Marshal(map[string]any{"spec": map[string]any{"template": template}})
 	require.NoError(w.t, err)
-	if !w.get(&appsv1.ControllerRevision{}, name) {
-		require.NoError(w.t, w.api.Create(w.ctx, &appsv1.ControllerRevision{
-			ObjectMeta: metav1.ObjectMeta{Namespace: simNamespace, Name: name, Labels: set.Spec.Template.Labels},
-			Data:       runtime.RawExtension{Raw: raw}, Revision: 1,
-		}))
-	}
+	require.NoError(w.t, w.api.Create(w.ctx, &appsv1.ControllerRevision{
+		ObjectMeta: metav1.ObjectMeta{Namespace: simNamespace, Name: name, Labels: set.Spec.Template.Labels},
+		Data:       runtime.RawExtension{Raw: raw}, Revision: 1,
+	}))
 	return name
 }
 
@@ -49,7 +50,7 @@ func (w *world) runStatefulSet() {
 	if set == nil || set.DeletionTimestamp != nil {
 		return
 	}
-	next, replicas := w.revisionOf(set), replicasOf(set.Spec.Replicas)
+	next, replicas := w.newestOf(set), replicasOf(set.Spec.Replicas)
 	current := cmp.Or(set.Status.CurrentRevision, next)
 	rolling := set.Spec.UpdateStrategy.Type != appsv1.OnDeleteStatefulSetStrategyType
 	partition := 0

@@ -42,13 +42,19 @@ type world struct {
 	nodes     []*node
 	volumes   map[types.UID]string // zone of each claim's volume
 	broken    map[string]corev1.ContainerStateWaiting
-	bad       map[string]string // values of CELLD_LOG that a container does not start with, and what it waits for
+	bad       map[string]badSetting // by values of CELLD_LOG
+	used      map[string]string     // by disk: the value that was used on it last
+	mounted   map[types.UID]bool    // claims whose PersistentVolume is missing, and whose disk is not
 	gates     map[string]corev1.ConditionStatus
 	ending    time.Duration     // what a member takes to end
 	answers   map[string]string // of the API server, by verb, kind and name
 	idled     map[string][]time.Time
-	late      func() error    // a write that a healer which stopped had in hand
-	halted    map[string]bool // models that do not run
+	truth     map[types.UID]seen
+	proven    map[string]bool      // revisions on which a member was up
+	names     map[types.UID]string // of Pods that are on a node
+	ended     map[string]time.Time // when the last Pod of a name was gone
+	late      func() error         // a write that a healer which stopped had in hand
+	halted    map[string]bool      // models that do not run
 	deadSince map[string]time.Time
 	// newestFirst makes the scheduler look at the last member first.
 	newestFirst bool
@@ -56,8 +62,9 @@ type world struct {
 	// maxUnavailable switches the feature MaxUnavailableStatefulSet on.
 	maxUnavailable bool
 	uids           int
-	wrote          int // by anybody
-	failed         int // looks of the healer in a row, which its queue backs off from
+	wrote          int  // by anybody
+	deciding       bool // what is written now comes of a decision, not of a test
+	failed         int  // looks of the healer in a row, which its queue backs off from
 
 	healer *Healer
 	faults faults
@@ -89,13 +96,15 @@ func newWorld(t testing.TB) *world {
 		raw:     clientgotesting.NewObjectTracker(scheme, serializer.NewCodecFactory(scheme).UniversalDecoder()),
 		volumes: map[types.UID]string{}, broken: map[string]corev1.ContainerStateWaiting{}, halted: map[string]bool{},
 		deadSince: map[string]time.Time{}, answers: map[string]string{}, idled: map[string][]time.Time{},
-		bad: map[string]string{}, gates: map[string]corev1.ConditionStatus{},
+		truth: map[types.UID]seen{}, proven: map[string]bool{}, names: map[types.UID]string{}, ended: map[string]time.Time{},
+		bad: map[string]badSetting{}, used: map[string]string{}, mounted: map[types.UID]bool{}, gates: map[string]corev1.ConditionStatus{},
 	}
 	w.api = fake.NewClientBuilder().WithScheme(scheme).WithObjectTracker(w.raw).
 		WithStatusSubresource(&v1alpha1.PersistentFleet{}, &v1alpha1.BucketFleet{}).Build()
 	for _, zone := range []string{"a", "b", "c"} {
 		w.nodes = append(w.nodes, &node{name: "node-" + zone, zone: "us-east-1" + zone})
 	}
+	require.NoError(t, w.api.Create(w.ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: simNamespace}}))
 	w.restart()
 	return w
 }
@@ -103,6 +112,7 @@ func newWorld(t testing.TB) *world {
 // restart starts another healer, which knows nothing of what the one before it did, and fills its caches anew.
 func (w *world) restart() {
 	w.frozen, w.failed = nil, 0
+	clear(w.idled)
 	w.faults = faults{stopAfter: -1, loseAfter: -1, failAfter: -1, violations: w.faults.violations}
 	live := interceptor.NewClient(w.api, interceptor.Funcs{Get: w.liveGet, List: w.liveList})
 	w.healer = &Healer{
