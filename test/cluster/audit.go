@@ -132,7 +132,7 @@ func parseAudit(line []byte) (_ Request, counts bool, err error) {
 		Namespace: event.ObjectRef.Namespace,
 		Name:      event.ObjectRef.Name,
 		Code:      event.ResponseStatus.Code,
-		DryRun:    strings.Contains(event.RequestURI, "dryRun="),
+		DryRun:    strings.Contains(event.RequestURI, "dryRun=") || asksDryRun(event.RequestObject),
 		Body:      event.RequestObject,
 		Time:      event.RequestReceivedTimestamp,
 	}
@@ -143,4 +143,10 @@ func parseAudit(line []byte) (_ Request, counts bool, err error) {
 		request.Resource += "/" + event.ObjectRef.Subresource
 	}
 	return request, event.Verb != "watch" || event.Stage == "ResponseStarted", nil
+}
+
+// asksDryRun tells it of a deletion, whose options are its body.
+func asksDryRun(body json.RawMessage) bool {
+	var options struct{ DryRun []string }
+	return json.Unmarshal(body, &options) == nil && len(options.DryRun) > 0
 }

@@ -120,22 +120,25 @@ func TestAuditLogCountsRequests(t *testing.T) {
 	require.NoError(t, as.Create(t.Context(), claim.DeepCopy(), client.DryRunAll))
 	require.NoError(t, as.Create(t.Context(), claim))
 	require.NoError(t, as.Get(t.Context(), client.ObjectKeyFromObject(claim), claim))
+	require.NoError(t, as.Delete(t.Context(), claim, client.DryRunAll))
 	require.NoError(t, as.Delete(t.Context(), claim))
 
 	mine := c.Requests(t, since, func(r cluster.Request) bool {
 		return r.User == "counted" && r.Resource == "persistentvolumeclaims"
 	})
-	require.Len(t, mine, 4, "%v", mine)
-	require.Equal(t, []string{"create", "create", "get", "delete"},
-		[]string{mine[0].Verb, mine[1].Verb, mine[2].Verb, mine[3].Verb})
+	require.Len(t, mine, 5, "%v", mine)
+	require.Equal(t, []string{"create", "create", "get", "delete", "delete"},
+		[]string{mine[0].Verb, mine[1].Verb, mine[2].Verb, mine[3].Verb, mine[4].Verb})
 	require.True(t, mine[0].DryRun)
 	require.False(t, mine[0].Writes())
 	require.True(t, mine[1].Writes())
 	require.False(t, mine[2].Writes())
+	require.True(t, mine[3].DryRun)
+	require.True(t, mine[4].Writes())
 	require.Equal(t, 201, mine[1].Code)
 	require.Equal(t, "counted/1", mine[1].UserAgent)
 	require.Equal(t, w.Namespace, mine[1].Namespace)
-	require.Equal(t, "disk", mine[3].Name)
+	require.Equal(t, "disk", mine[4].Name)
 	require.Contains(t, string(mine[1].Body), `"accessModes":["ReadWriteOncePod"]`)
 	require.Empty(t, c.Requests(t, c.Mark(t), func(r cluster.Request) bool { return r.User == "counted" }))
 }

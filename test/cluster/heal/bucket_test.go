@@ -31,6 +31,7 @@ func newBucketFleet(t *testing.T, workload v1alpha1.Workload, mode v1alpha1.Plac
 	s.Shared().Placement.Mode = mode
 	s.sync()
 	s.waitReady()
+	s.age()
 	return s
 }
 
@@ -69,7 +70,9 @@ func TestOrderedBucketFleetStuckPodIsForcedAway(t *testing.T) {
 	s.waitReady()
 }
 
-// Both workloads grow in one step, shrink one by one, stop at once, and go.
+// Both workloads grow in one step, shrink one by one, stop at once, and go. A
+// Deployment shrinks when no Pod of it is ending, the other five minutes after
+// the last removal as well.
 func TestBucketFleetLife(t *testing.T) {
 	t.Parallel()
 	for _, workload := range []v1alpha1.Workload{v1alpha1.WorkloadDeployment, v1alpha1.WorkloadOrdered} {
@@ -77,7 +80,14 @@ func TestBucketFleetLife(t *testing.T) {
 			t.Parallel()
 			s := newBucketFleet(t, workload, v1alpha1.PlacementStrict, 3, 2)
 			require.Equal(t, []int32{3, 5}, s.counts(func() { s.scale(5); s.waitReady() }))
-			require.Equal(t, []int32{5, 4, 3}, s.counts(func() { s.scale(3); s.waitReady() }))
+			s.age()
+			require.Equal(t, []int32{5, 4, 3}, s.counts(func() {
+				s.scale(3)
+				if workload == v1alpha1.WorkloadOrdered {
+					s.passRemoval(4)
+				}
+				s.waitReady()
+			}))
 			s.waitStatus("to list three members", func(status *v1alpha1.FleetStatus) bool { return len(status.Members) == 3 })
 
 			s.maintain(v1alpha1.Maintenance{Stopped: true})

@@ -62,17 +62,9 @@ func (s *subject) basics(replicas int32) {
 	store.Bucket, store.Region = "s3://"+s.w.Namespace, "us-east-1"
 }
 
-// newReadyFleet is a fleet whose members all run.
-func newReadyFleet(t *testing.T, replicas int32, options ...option) *subject {
-	t.Helper()
-	s := newFleet(t, replicas, options...)
-	s.sync()
-	s.waitReady()
-	return s
-}
-
-// newRoomyFleet is newReadyFleet in a World with more nodes than zones.
-func newRoomyFleet(t *testing.T, replicas int32, more int, options ...option) *subject {
+// newYoungFleet is a fleet whose members all run, and have just begun to, as
+// the healer has: it knows nothing of the past. There may be more nodes than zones.
+func newYoungFleet(t *testing.T, replicas int32, more int, options ...option) *subject {
 	t.Helper()
 	s := newFleet(t, replicas, options...)
 	for i := range more {
@@ -82,6 +74,25 @@ func newRoomyFleet(t *testing.T, replicas int32, more int, options ...option) *s
 	s.waitReady()
 	return s
 }
+
+// newRoomyFleet is newReadyFleet in a World with more nodes than zones.
+func newRoomyFleet(t *testing.T, replicas int32, more int, options ...option) *subject {
+	t.Helper()
+	s := newYoungFleet(t, replicas, more, options...)
+	s.age()
+	return s
+}
+
+// newReadyFleet is a fleet whose members all run, and have for so long that
+// the healer, which has seen it, waits for nothing but what happens next.
+func newReadyFleet(t *testing.T, replicas int32, options ...option) *subject {
+	t.Helper()
+	return newRoomyFleet(t, replicas, 0, options...)
+}
+
+// age lets the healer's first replacement delay pass: every member is settled,
+// and the brake knows the past.
+func (s *subject) age() { s.t.Helper(); s.passMinutes(11) }
 
 // sync applies the fleet and what it renders to, as a sync tool does.
 func (s *subject) sync() {
@@ -173,9 +184,12 @@ func (s *subject) waitReady() {
 	})
 }
 
-// passMinutes lets time pass for the healer.
+// passMinutes lets time pass for the healer. It looks before, with the times of
+// its own clock: its memory also notes what informers show, with real ones, and
+// would take the difference for a change after the jump.
 func (s *subject) passMinutes(minutes int) {
 	s.t.Helper()
+	s.look()
 	s.clock.jump(time.Duration(minutes) * time.Minute)
 }
 

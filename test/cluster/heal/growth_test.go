@@ -61,6 +61,7 @@ func TestGrowthWaitsForWhatProtectsMembers(t *testing.T) {
 	budget := &policyv1.PodDisruptionBudget{ObjectMeta: s.named("my-fleet")}
 	s.w.Get(budget)
 	s.w.Delete(budget)
+	s.waitReason(v1alpha1.PhaseProvisioning, v1alpha1.ReasonPrerequisitesMissing, "PodDisruptionBudget my-fleet") // nothing grows yet
 	*s.Shared().Replicas = 4
 	s.syncFleet()
 	s.waitReason(v1alpha1.PhaseProvisioning, v1alpha1.ReasonPrerequisitesMissing, "PodDisruptionBudget my-fleet")
@@ -88,15 +89,21 @@ func TestScaleInAndBackOnTheSameDisks(t *testing.T) {
 	s.waitReady()
 	require.EqualValues(t, 3, s.replicas())
 	require.Equal(t, disks, s.disks(4), "the claim of the removed member is kept")
+	require.Contains(t, s.claim(3).Annotations, v1alpha1.AnnotationKeptByScaleIn, "and nobody waits for it to come back")
 	s.scale(4)
 	s.waitReady()
 	require.Equal(t, disks, s.disks(4))
+	cluster.Wait(t, "the disk to be a member's again", func(ctx) (bool, string) {
+		claim := s.claim(3)
+		return claim.Annotations[v1alpha1.AnnotationKeptByScaleIn] == "", fmt.Sprint(claim.Annotations)
+	})
 	members := s.stored().State().Members
 	require.Len(t, members, 4)
 	require.Equal(t, "my-fleet-3", members[3].Name)
 }
 
-// Contraction removes one member at a time, and none while another is down.
+// Contraction removes one member at a time: none while another is down, or has
+// been seen Ready for less than five minutes, or so soon after the last removal.
 func TestContractionWaitsForEveryMember(t *testing.T) {
 	t.Parallel()
 	s := newRoomyFleet(t, 5, 2)
@@ -104,8 +111,30 @@ func TestContractionWaitsForEveryMember(t *testing.T) {
 	*s.Shared().Replicas = 3
 	s.syncFleet()
 	s.waitReason(v1alpha1.PhaseProvisioning, v1alpha1.ReasonRollingOut, "before removing my-fleet-4")
-	s.holds("no member is removed", 5)
-	require.Equal(t, []int32{5, 4, 3}, s.counts(func() { s.w.Behave("my-fleet-0", cluster.Ready); s.waitReady() }))
+	s.holdsAfter(60, "no member is removed", 5)
+	require.Equal(t, []int32{5, 4, 3}, s.counts(func() {
+		s.w.Behave("my-fleet-0", cluster.Ready)
+		s.waitReason(v1alpha1.PhaseProvisioning, v1alpha1.ReasonRollingOut,
+			"before removing my-fleet-4: the others will have been ready for 5m0s at ")
+		s.holdsAfter(4, "no member is removed while another is not settled", 5)
+		s.passMinutes(1)
+		s.passRemoval(4)
+		s.waitReady()
+	}))
+}
+
+// passRemoval shows that the healer removes nobody within five minutes after it
+// went down to a count, and lets them pass.
+func (s *subject) passRemoval(left int) {
+	s.t.Helper()
+	s.waitReason(v1alpha1.PhaseProvisioning, v1alpha1.ReasonRollingOut, "the last removal ended at ")
+	require.EqualValues(s.t, left, s.replicas())
+	s.passMinutes(4)
+	s.look()
+	cluster.Holds(s.t, settle, "the next removal has its time", func(ctx) (bool, string) {
+		return s.replicas() == int32(left), fmt.Sprint(s.replicas()) //nolint:gosec // a handful
+	})
+	s.passMinutes(1)
 }
 
 // Not parallel: there is one scheduler.

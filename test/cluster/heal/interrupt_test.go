@@ -19,8 +19,8 @@ import (
 
 var errDead = errors.New("this healer is dead")
 
-// A fuse ends a healer after some writes of Pods and claims: the last one is
-// carried out, its answer is lost, and nothing is asked of the API server any
+// A fuse ends a healer after some writes of Pods and claims, dry runs among
+// them: the last one is carried out, and nothing is asked of the API server any
 // more.
 type fuse struct {
 	left  atomic.Int32
@@ -57,12 +57,19 @@ func (f *fuse) option(o *options) {
 	})
 }
 
-// A replacement is five writes: prepare, delete the Pod, commit, delete the
-// claim, release. A healer that dies after any of them leaves what the next one
-// ends, and the deletion of the Pod, on record, is what decides how.
+// A replacement is four writes, and a question before the second: prepare, ask
+// by a dry run whether the claim may go, delete the Pod, delete the claim,
+// release. A healer that dies after any of them leaves what the next one ends:
+// it did not delete the Pod itself, so it keeps the disk unless the claim is
+// going already, whether the others are settled or not.
 func TestReplacementInterruptedAfterEveryWrite(t *testing.T) {
 	t.Parallel()
-	const writes = 5
+	const (
+		asked      = 2
+		podGone    = 3
+		claimGoing = 4
+		writes     = 5
+	)
 	for n := range writes + 1 {
 		t.Run(fmt.Sprint("after ", n), func(t *testing.T) {
 			t.Parallel()
@@ -83,16 +90,22 @@ func TestReplacementInterruptedAfterEveryWrite(t *testing.T) {
 				held := s.pod(1)
 				require.Equal(t, old.UID, held.UID, "its name is taken until the hand-over has ended")
 				require.Contains(t, held.Finalizers, v1alpha1.FinalizerReplacingDisk)
-				require.Equal(t, n >= 2, held.DeletionTimestamp != nil)
+				require.Equal(t, n >= podGone, held.DeletionTimestamp != nil)
+				require.Equal(t, n >= claimGoing, s.claim(1).DeletionTimestamp != nil)
 			}
 
-			s.running = startHealer(t, s.w, oldDisks)
-			if n <= 1 {
+			clock := s.clock
+			s.running = startHealer(t, s.w, func(o *options) {
+				o.Clock, o.QueueClock, o.Client = clock, clock, reading(nil, clock.object)
+			}, oldDisks)
+			s.clock = clock
+			if n <= asked {
 				// Nothing was deleted: the disk is kept, and the next healer comes to its own decision.
 				s.w.WaitPod(old.Name, "to be released", func(pod *corev1.Pod) bool { return len(pod.Finalizers) == 0 })
 				s.waitReason(v1alpha1.PhaseProvisioning, v1alpha1.ReasonReplacementPending)
 				require.Equal(t, old.UID, s.pod(1).UID)
 				require.Equal(t, disks, s.disks(3))
+				s.requireFenced(1, n > 0)
 				return
 			}
 			s.w.WaitReplaced(old)
@@ -100,38 +113,54 @@ func TestReplacementInterruptedAfterEveryWrite(t *testing.T) {
 			after := s.disks(3)
 			require.Equal(t, disks[0], after[0])
 			require.Equal(t, disks[2], after[2])
-			// The decision is on record after the third write: before it the disk is kept. The next healer's clock
-			// did not jump, so the others are not settled for it, unless the claim is going already.
-			if n <= 3 {
+			if n < claimGoing {
 				require.Equal(t, disks[1], after[1], "the disk is kept")
+				s.waitEvent("ReplacementAborted")
 			} else {
 				require.NotEqual(t, disks[1], after[1], "the disk is a fresh one")
 			}
+			s.requireFenced(1, n < claimGoing)
 			require.Empty(t, s.pod(1).Finalizers)
 		})
 	}
 }
 
-// As above, with others that are settled: what was committed is finished.
+// requireFenced tells whether a member's claim was changed so that a deletion
+// that was sent before is refused.
+func (s *subject) requireFenced(ordinal int, want bool) {
+	s.t.Helper()
+	_, fenced := s.claim(ordinal).Annotations[v1alpha1.AnnotationReplacementAborted]
+	require.Equal(s.t, want, fenced, "claim of member %d", ordinal)
+}
+
+// The healer that deleted the Pod knows the claim as it was judged: when the
+// claim's deletion gets no answer, it goes on.
 func TestCommittedReplacementIsFinished(t *testing.T) {
 	t.Parallel()
-	f := &fuse{}
-	f.left.Store(3)
-	s := newReadyFleet(t, 3, oldDisks, f.option)
-	disks, old := s.disks(3), s.pod(1)
+	var lost atomic.Bool
+	s := newReadyFleet(t, 3, oldDisks, func(o *options) {
+		o.Client = wrap(o.Client, interceptor.Funcs{
+			Delete: func(ctx ctx, c client.WithWatch, object client.Object, options ...client.DeleteOption) error {
+				if endsClaim(object, options) && lost.CompareAndSwap(false, true) {
+					return errors.New("the connection was lost")
+				}
+				return c.Delete(ctx, object, options...)
+			},
+		})
+	})
+	disks, pods := s.disks(3), s.pods(3)
 	s.w.Behave("my-fleet-1", cluster.Crashing)
 	s.passMinutes(11)
-	cluster.Wait(t, "the healer to die", func(ctx) (bool, string) { return f.blown.Load(), fmt.Sprint(f.left.Load()) })
-	s.stop()
-
-	clock := s.clock
-	s.running = startHealer(t, s.w, func(o *options) {
-		o.Clock, o.QueueClock, o.Client = clock, clock, reading(nil, clock.object)
-	}, oldDisks)
-	s.w.WaitReplaced(old)
-	s.waitReady()
-	require.NotEqual(t, disks[1], s.disks(3)[1])
+	s.requireReplaced(1, disks, pods)
+	require.True(t, lost.Load())
 	s.waitEvent("ReplacementFinished")
+	s.requireFenced(1, false)
+}
+
+// endsClaim tells a claim's deletion from a question whether it would be refused.
+func endsClaim(object client.Object, options []client.DeleteOption) bool {
+	_, ok := object.(*corev1.PersistentVolumeClaim)
+	return ok && len((&client.DeleteOptions{}).ApplyOptions(options).DryRun) == 0
 }
 
 // The caches show what was, the API server what is: only the latter decides.

@@ -31,7 +31,7 @@ func TestPodWithoutItsLabelIsSeen(t *testing.T) {
 	s.unlabel(s.pod(2))
 	s.w.Behave("my-fleet-0", cluster.Crashing)
 	s.waitReason(v1alpha1.PhaseBlocked, v1alpha1.ReasonInfrastructureBlocked,
-		"Pod my-fleet-2 has not the label celld.eric.dev/fleet-uid")
+		"Pod my-fleet-2 is missing the label celld.eric.dev/fleet-uid")
 	s.holdsAfter(60, "nobody is replaced while a member is astray", 3)
 }
 

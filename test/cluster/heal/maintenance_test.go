@@ -110,7 +110,7 @@ func TestPauseInTheMiddleOfAWait(t *testing.T) {
 	for name, wait := range waits {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newRoomyFleet(t, 4, 1, wait.options...)
+			s := newYoungFleet(t, 4, 1, wait.options...)
 			wait.begin(s)
 			s.maintain(v1alpha1.Maintenance{Paused: true})
 			s.waitReason(v1alpha1.PhasePaused, v1alpha1.ReasonMaintenancePaused)

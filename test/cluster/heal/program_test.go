@@ -76,5 +76,5 @@ func TestProgram(t *testing.T) {
 			said[entry.Msg+" "+entry.Rule] = true
 		}
 	}
-	require.True(t, said["done growth"] && said["done reservation"] && said["now Ready report"], "%v", said)
+	require.True(t, said["done finalizer"] && said["done reserve"] && said["done growth"] && said["now Ready report"], "%v", said)
 }

@@ -184,13 +184,34 @@ func TestLostDiskIsReplacedAtOnce(t *testing.T) {
 	s.waitEvent("MemberDiskLost")
 }
 
+// A healer that has just begun does not know what was replaced before: after a
+// restore of etcd every volume may seem lost.
+func TestLostDiskWaitsForAHealerThatBegins(t *testing.T) {
+	t.Parallel()
+	s := newYoungFleet(t, 3, 0)
+	disks, pods := s.disks(3), s.pods(3)
+	s.w.Behave("my-fleet-0", cluster.Crashing)
+	s.w.LoseVolume("data-my-fleet-0")
+	s.waitReason(v1alpha1.PhaseProvisioning, v1alpha1.ReasonReplacementPending,
+		"claim data-my-fleet-0 is Lost, and replacements are held back over all fleets")
+	s.holdsAfter(9, "the disk waits for its volume", 3)
+	s.passMinutes(1)
+	s.requireReplaced(0, disks, pods)
+	s.waitEvent("MemberDiskLost")
+}
+
+// The others have to be settled, and the healer's first delay has to be over.
 func TestClaimDeletedByHandGoesWhenOthersAreSettled(t *testing.T) {
 	t.Parallel()
-	s := newReadyFleet(t, 3)
+	s := newYoungFleet(t, 3, 0)
 	disks, pods := s.disks(3), s.pods(3)
 	s.w.Delete(s.claim(1), client.PropagationPolicy("Background"))
 	s.holds("the member keeps running while the others are not settled", 3)
 	s.passMinutes(6)
+	s.waitReason(v1alpha1.PhaseProvisioning, v1alpha1.ReasonReplacementPending,
+		"claim data-my-fleet-1 is being deleted; held back until ")
+	s.holdsAfter(2, "the member keeps running while the healer does not know the past", 3)
+	s.passMinutes(3)
 	s.requireReplaced(1, disks, pods)
 	s.waitEvent("MemberReleased")
 }
@@ -200,14 +221,15 @@ func TestClaimDeletedByHandGoesWhenOthersAreSettled(t *testing.T) {
 func TestAllClaimsDeletedByHandGoOneByOne(t *testing.T) {
 	t.Parallel()
 	s := newReadyFleet(t, 3)
-	disks := s.disks(3)
+	disks, pods := s.disks(3), s.pods(3)
 	for ordinal := range 3 {
 		s.w.Delete(s.claim(ordinal))
 	}
 	for ordinal := range 3 {
-		pod := s.pod(ordinal)
-		s.passMinutes(6)
-		s.w.WaitReplaced(pod)
+		if ordinal > 0 {
+			s.passMinutes(6)
+		}
+		s.w.WaitReplaced(pods[ordinal])
 		s.waitReady()
 		for later := ordinal + 1; later < 3; later++ {
 			require.Equal(t, disks[later], s.disks(3)[later], "member %d is next only when member %d is settled", later, ordinal)
