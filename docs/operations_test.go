@@ -6,7 +6,6 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -19,6 +18,7 @@ import (
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	"github.com/fleetwright/fleetwright/healer"
+	"github.com/fleetwright/fleetwright/healer/rules"
 )
 
 const operations = "operations.md"
@@ -31,9 +31,9 @@ func TestOperationsNamesEverything(t *testing.T) {
 		"state":            typedConstants(t, "../api/v1alpha1/status_types.go", "MemberState"),
 		"disk":             typedConstants(t, "../api/v1alpha1/status_types.go", "DiskState"),
 		"condition":        constants(t, "../api/v1alpha1/status_types.go", "Condition"),
-		"event":            append(constants(t, "../healer/action.go", "Event"), literalEvents(t)...),
-		"reason of routes": constants(t, "../healer/route.go", "route"),
-		"rule":             ruleNames(t),
+		"event":            constants(t, "../healer/rules/action.go", "Event"),
+		"reason of routes": constants(t, "../healer/rules/route.go", "route"),
+		"rule":             ruleNames(),
 		"metric":           metricNames(),
 		"flag":             flags,
 	} {
@@ -51,7 +51,7 @@ func TestOperationsNamesEverything(t *testing.T) {
 	require.ElementsMatch(t, typedConstants(t, "../api/v1alpha1/status_types.go", "Reason"), headings)
 
 	// What it quotes of the healer's own words is in the code.
-	source := read(t, "../healer/rule_replace.go") + read(t, "../healer/rule_report.go")
+	source := read(t, "../healer/rules/rule_replace.go") + read(t, "../healer/rules/rule_report.go") + read(t, "../healer/rules/rule_claim.go")
 	_, table, _ := strings.Cut(section, "\n### ReplacementPending\n")
 	table, _, _ = strings.Cut(table, "\n### ")
 	quotes := regexp.MustCompile(`(?m)^\| ([a-z][^|]*) \| `).FindAllStringSubmatch(table, -1)
@@ -102,49 +102,12 @@ func typedConstants(t *testing.T, file, kind string) []string {
 	return constantsOf(t, file, func(_, k string) bool { return k == kind })
 }
 
-// literalEvents finds reasons of events that are written where they are used.
-func literalEvents(t *testing.T) []string {
-	t.Helper()
-	files, err := filepath.Glob("../healer/*.go")
-	require.NoError(t, err)
+func ruleNames() []string {
 	var out []string
-	for _, file := range files {
-		if strings.HasSuffix(file, "_test.go") {
-			continue
-		}
-		ast.Inspect(parse(t, file), func(n ast.Node) bool {
-			call, ok := n.(*ast.CallExpr)
-			if !ok || len(call.Args) != 2 {
-				return true
-			}
-			if f, ok := call.Fun.(*ast.Ident); ok && (f.Name == "warning" || f.Name == "normal") {
-				if value, ok := literal(call.Args[0]); ok {
-					out = append(out, value)
-				}
-			}
-			return true
-		})
+	for _, rule := range rules.Rules() {
+		out = append(out, rule.Name)
 	}
 	return out
-}
-
-// ruleNames returns the names in the list of rules.
-func ruleNames(t *testing.T) []string {
-	t.Helper()
-	var out []string
-	ast.Inspect(parse(t, "../healer/decide.go"), func(n ast.Node) bool {
-		spec, ok := n.(*ast.ValueSpec)
-		if !ok || spec.Names[0].Name != "rules" {
-			return true
-		}
-		for _, element := range spec.Values[0].(*ast.CompositeLit).Elts { //nolint:forcetypeassert // a list of rules
-			value, ok := literal(element.(*ast.CompositeLit).Elts[0]) //nolint:forcetypeassert // a rule
-			require.True(t, ok, "a rule begins with its name")
-			out = append(out, value)
-		}
-		return false
-	})
-	return append(out, "finalizer") // the step before the first write of any rule
 }
 
 func literal(e ast.Expr) (string, bool) {
@@ -203,23 +166,23 @@ func TestOperationsStatus(t *testing.T) {
 	now := time.Date(2026, 3, 4, 2, 43, 0, 0, time.UTC)
 	since := time.Date(2026, 3, 4, 2, 41, 7, 0, time.UTC)
 	const identity = "6f3c1a52-7d0e-5b57-9d5f-0a1b2c3d4e5f"
-	s := &healer.Snapshot{
-		Fleet: healer.Fleet{
+	s := &rules.Snapshot{
+		Fleet: rules.Fleet{
 			Kind: v1alpha1.KindPersistentFleet, Namespace: "fleets", Name: "my-fleet", UID: "1", Generation: 7, Persistent: true,
 			WorkloadKind: "StatefulSet", Identity: identity, SpecDigest: "x", Finalizer: true,
 		},
 		Target:      3,
-		Reservation: &healer.Reservation{Name: "s3-8f2a", Identity: identity},
-		Workload: &healer.Workload{
+		Reservation: &rules.Reservation{Name: "s3-8f2a", Identity: identity},
+		Workload: &rules.Workload{
 			Identity: identity, SpecDigest: "x", Observed: true, Replicas: 3, Existing: 3, Ready: 2, Updated: 3,
 			CurrentRevision: "1", NextRevision: "1",
 		},
 	}
 	for i, zone := range []string{"a", "b", "c"} {
 		name := "my-fleet-" + strconv.Itoa(i)
-		s.Members = append(s.Members, healer.Member{
-			Ordinal: i, Name: name, Claim: &healer.Claim{Identity: identity, Bound: true, Created: now.AddDate(0, -1, 0)},
-			Pod: &healer.Pod{
+		s.Members = append(s.Members, rules.Member{
+			Ordinal: i, Name: name, Claim: &rules.Claim{Identity: identity, Bound: true, Created: now.AddDate(0, -1, 0)},
+			Pod: &rules.Pod{
 				Ours: true, Controlled: true, Ready: true, Node: "node-" + zone, Zone: "us-east-1" + zone,
 				Created: now.AddDate(0, 0, -1), Transition: now.AddDate(0, 0, -1),
 			},
@@ -229,9 +192,9 @@ func TestOperationsStatus(t *testing.T) {
 	down.Ready, down.Failed, down.Transition = false, true, since
 	down.Trouble = "container celld: CrashLoopBackOff: back-off 5m0s restarting failed container"
 
-	policy := healer.Policy{ReplacementDelay: healer.DefaultReplacementDelay}
-	d := healer.Decide(s, policy, now)
-	status := healer.StatusOf(s, &d, policy, &v1alpha1.FleetStatus{}, since)
+	policy := rules.Policy{ReplacementDelay: rules.DefaultReplacementDelay}
+	d := rules.Decide(s, policy, now)
+	status := rules.StatusOf(s, &d, &v1alpha1.FleetStatus{}, since)
 	text, err := yaml.Marshal(map[string]any{"status": status})
 	require.NoError(t, err)
 

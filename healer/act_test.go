@@ -15,18 +15,19 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
+	"github.com/fleetwright/fleetwright/healer/rules"
 )
 
 // acting returns an actor on a fleet of three members, and what a kind and name is now.
-func acting(t *testing.T, patch string) (*world, *actor, func(kind, name string) Ref) {
+func acting(t *testing.T, patch string) (*world, *actor, func(kind, name string) rules.Ref) {
 	t.Helper()
 	w := newWorld(t)
 	w.started(patch)
 	w.trace.Reset()
-	refs := func(kind, name string) Ref {
-		o := newObject(kind)
+	refs := func(kind, name string) rules.Ref {
+		o := blank(kind)
 		require.True(t, w.get(o, name), name)
-		return refOf(kind, o)
+		return rules.RefOf(kind, o)
 	}
 	return w, &actor{verbs: verbs{w.healer.Client}, fleet: w.fleet(), wrote: func(written) {}}, refs
 }
@@ -35,21 +36,21 @@ func acting(t *testing.T, patch string) (*world, *actor, func(kind, name string)
 // UID, and an apply of more than replicas; TestScenarios fails on them too.
 func TestEveryActionNamesWhatItChanges(t *testing.T) {
 	for name, c := range map[string]struct {
-		verb    Verb
+		verb    rules.Verb
 		targets [][2]string
 	}{
-		"delete a Pod":     {VerbDeletePod, [][2]string{{"Pod", "my-fleet-1"}}},
-		"force a Pod":      {VerbForceDeletePod, [][2]string{{"Pod", "my-fleet-1"}}},
-		"delete a set":     {VerbDeleteWorkload, [][2]string{{"StatefulSet", "my-fleet"}}},
-		"scale":            {VerbScale, [][2]string{{"StatefulSet", "my-fleet"}}},
-		"replace":          {VerbReplace, [][2]string{{"Pod", "my-fleet-1"}, {"PersistentVolumeClaim", "data-my-fleet-1"}}},
-		"abort":            {VerbAbortReplacement, [][2]string{{"Pod", "my-fleet-1"}}},
-		"remove finalizer": {VerbRemoveFinalizer, [][2]string{{"PersistentFleet", "my-fleet"}}},
+		"delete a Pod":     {rules.VerbDeletePod, [][2]string{{"Pod", "my-fleet-1"}}},
+		"force a Pod":      {rules.VerbForceDeletePod, [][2]string{{"Pod", "my-fleet-1"}}},
+		"delete a set":     {rules.VerbDeleteWorkload, [][2]string{{"StatefulSet", "my-fleet"}}},
+		"scale":            {rules.VerbScale, [][2]string{{"StatefulSet", "my-fleet"}}},
+		"replace":          {rules.VerbReplace, [][2]string{{"Pod", "my-fleet-1"}, {"PersistentVolumeClaim", "data-my-fleet-1"}}},
+		"abort":            {rules.VerbAbortReplacement, [][2]string{{"Pod", "my-fleet-1"}}},
+		"remove finalizer": {rules.VerbRemoveFinalizer, [][2]string{{"PersistentFleet", "my-fleet"}}},
 	} {
 		for _, stale := range []string{"", "UID", "resourceVersion"} {
 			t.Run(name+" stale "+stale, func(t *testing.T) {
 				w, a, refs := acting(t, "kind: PersistentFleet")
-				action := &Action{Verb: c.verb, Replicas: 2}
+				action := &rules.Action{Verb: c.verb, Replicas: 2}
 				for _, target := range c.targets {
 					r := refs(target[0], target[1])
 					switch stale {
@@ -62,10 +63,10 @@ func TestEveryActionNamesWhatItChanges(t *testing.T) {
 					}
 					action.Targets = append(action.Targets, r)
 				}
-				err := a.act(t.Context(), healthy(), action)
+				err := a.act(t.Context(), &rules.Snapshot{}, action)
 				require.Empty(t, w.faults.violations)
 				switch {
-				case stale == "", c.verb == VerbAbortReplacement:
+				case stale == "", c.verb == rules.VerbAbortReplacement:
 					require.NoError(t, err, "letting a Pod go is idempotent")
 				default:
 					require.True(t, changed(err), "%v", err)
@@ -82,14 +83,14 @@ func TestEveryActionNamesWhatItChanges(t *testing.T) {
 // Nothing is deleted whose UID or version is not known, whatever the API server would say.
 func TestDeletionNeedsPreconditions(t *testing.T) {
 	w, a, refs := acting(t, "kind: PersistentFleet")
-	for _, forget := range []func(*Ref){func(r *Ref) { r.UID = "" }, func(r *Ref) { r.ResourceVersion = "" }} {
+	for _, forget := range []func(*rules.Ref){func(r *rules.Ref) { r.UID = "" }, func(r *rules.Ref) { r.ResourceVersion = "" }} {
 		pod, claim, set := refs("Pod", "my-fleet-1"), refs("PersistentVolumeClaim", "data-my-fleet-1"), refs("StatefulSet", "my-fleet")
 		forget(&pod)
 		forget(&claim)
 		forget(&set)
-		require.ErrorContains(t, a.verbs.deletePod(t.Context(), pod), "neither UID nor resourceVersion may be empty")
-		require.ErrorContains(t, a.verbs.deleteClaim(t.Context(), claim), "neither UID nor resourceVersion may be empty")
-		require.ErrorContains(t, a.verbs.deleteWorkload(t.Context(), set), "neither UID nor resourceVersion may be empty")
+		require.ErrorContains(t, a.verbs.DeletePod(t.Context(), pod, false), "neither UID nor resourceVersion may be empty")
+		require.ErrorContains(t, a.verbs.DeleteClaim(t.Context(), claim), "neither UID nor resourceVersion may be empty")
+		require.ErrorContains(t, a.verbs.DeleteWorkload(t.Context(), set), "neither UID nor resourceVersion may be empty")
 	}
 	require.Empty(t, w.trace.String())
 }
@@ -107,7 +108,7 @@ func TestReplaceConflicts(t *testing.T) {
 	require.Nil(t, c.DeletionTimestamp)
 	p := &corev1.Pod{}
 	w.get(p, pod.Name)
-	require.True(t, handoverOf(p).Committed, "rule_handover.go goes on with the claim as it is now")
+	require.Contains(t, p.Annotations[v1alpha1.AnnotationReplacement], `"committed":true`, "rule_handover.go goes on with the claim as it is now")
 	w.settle(time.Minute)
 	require.NotEqual(t, claim.UID, w.disk("my-fleet-1"))
 }
@@ -139,8 +140,8 @@ func TestReleaseIsIdempotent(t *testing.T) {
 // The reservation is created, never taken over: AlreadyExists is the answer for whoever comes second.
 func TestReserveIsArbitrated(t *testing.T) {
 	w, a, _ := acting(t, "kind: PersistentFleet")
-	s := &Snapshot{Fleet: fleetValues(w.fleet())}
-	err := a.act(t.Context(), s, &Action{Verb: VerbReserve, Targets: []Ref{{Kind: v1alpha1.KindStorageReservation, Name: s.Fleet.ReservationName}}})
+	s := &rules.Snapshot{Fleet: rules.FleetValues(w.fleet())}
+	err := a.act(t.Context(), s, &rules.Action{Verb: rules.VerbReserve, Targets: []rules.Ref{{Kind: v1alpha1.KindStorageReservation, Name: s.Fleet.ReservationName}}})
 	require.True(t, apierrors.IsAlreadyExists(err), "%v", err)
 	require.True(t, changed(err))
 }
@@ -153,18 +154,18 @@ func TestGatesAreLifted(t *testing.T) {
 	w.remove(p, new(int64(0)), false)
 	w.step()
 	pod := refs("Pod", "my-fleet-1")
-	require.NoError(t, a.act(t.Context(), healthy(), &Action{Verb: VerbLiftGates, Targets: []Ref{pod}, Zones: []string{"us-east-1b"}}))
+	require.NoError(t, a.act(t.Context(), &rules.Snapshot{}, &rules.Action{Verb: rules.VerbLiftGates, Targets: []rules.Ref{pod}, Zones: []string{"us-east-1b"}}))
 	w.get(p, "my-fleet-1")
 	require.Empty(t, p.Spec.SchedulingGates)
 	require.Equal(t, "us-east-1b", p.Spec.NodeSelector[zoneLabel])
-	err := a.act(t.Context(), healthy(), &Action{Verb: VerbLiftGates, Targets: []Ref{pod}, Zones: []string{"us-east-1c"}})
+	err := a.act(t.Context(), &rules.Snapshot{}, &rules.Action{Verb: rules.VerbLiftGates, Targets: []rules.Ref{pod}, Zones: []string{"us-east-1c"}})
 	require.True(t, changed(err), "the Pod is not as it was judged any more")
 }
 
 func TestDeploymentsAreActedOn(t *testing.T) {
 	w, a, refs := acting(t, "kind: BucketFleet")
-	require.NoError(t, a.act(t.Context(), healthy(), &Action{Verb: VerbScale, Targets: []Ref{refs("Deployment", "my-fleet")}, Replicas: 2}))
-	require.NoError(t, a.act(t.Context(), healthy(), &Action{Verb: VerbDeleteWorkload, Targets: []Ref{refs("Deployment", "my-fleet")}}))
+	require.NoError(t, a.act(t.Context(), &rules.Snapshot{}, &rules.Action{Verb: rules.VerbScale, Targets: []rules.Ref{refs("Deployment", "my-fleet")}, Replicas: 2}))
+	require.NoError(t, a.act(t.Context(), &rules.Snapshot{}, &rules.Action{Verb: rules.VerbDeleteWorkload, Targets: []rules.Ref{refs("Deployment", "my-fleet")}}))
 	d := &appsv1.Deployment{}
 	require.True(t, w.get(d, "my-fleet"), "it stays until its Pods are gone")
 	require.True(t, slices.Contains(d.Finalizers, "foregroundDeletion"))
@@ -172,40 +173,11 @@ func TestDeploymentsAreActedOn(t *testing.T) {
 
 func TestUnknownVerb(t *testing.T) {
 	_, a, refs := acting(t, "kind: PersistentFleet")
-	err := a.act(t.Context(), healthy(), &Action{Verb: "Wave", Targets: []Ref{refs("Pod", "my-fleet-1")}})
+	err := a.act(t.Context(), &rules.Snapshot{}, &rules.Action{Verb: "Wave", Targets: []rules.Ref{refs("Pod", "my-fleet-1")}})
 	require.EqualError(t, err, "no way to Wave")
 }
 
 // Actions are the same if they do the same to the same objects, whatever versions these have.
-func TestSameAction(t *testing.T) {
-	action := func(change func(*Action)) *Action {
-		a := &Action{Verb: VerbReplace, Targets: []Ref{ref("Pod", "a"), ref("PersistentVolumeClaim", "b")}, Zones: []string{"z"}, Event: warning("x", "y")}
-		change(a)
-		return a
-	}
-	same := action(func(*Action) {})
-	for name, c := range map[string]struct {
-		change func(*Action)
-		want   bool
-	}{
-		"equal":           {func(*Action) {}, true},
-		"another event":   {func(a *Action) { a.Event = nil }, true},
-		"a later version": {func(a *Action) { a.Targets[0].ResourceVersion = "11" }, true},
-		"another UID":     {func(a *Action) { a.Targets[1].UID = "other" }, false},
-		"another verb":    {func(a *Action) { a.Verb = VerbDeletePod }, false},
-		"fewer targets":   {func(a *Action) { a.Targets = a.Targets[:1] }, false},
-		"another count":   {func(a *Action) { a.Replicas = 3 }, false},
-		"another zone":    {func(a *Action) { a.Zones = []string{"y"} }, false},
-	} {
-		require.Equal(t, c.want, same.Same(action(c.change)), name)
-	}
-	require.True(t, (*Action)(nil).Same(nil))
-	require.False(t, same.Same(nil))
-	require.False(t, (*Action)(nil).Same(same))
-	require.Equal(t, "10", same.Targets[0].ResourceVersion, "comparing changes nothing")
-}
-
-// No write of a whole story goes without what it names: the trace of a deletion shows each.
 func TestTraceNamesEveryWrite(t *testing.T) {
 	w, _, _ := acting(t, "kind: PersistentFleet")
 	var o client.Object = w.fleet()

@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
+	"github.com/fleetwright/fleetwright/healer/rules"
 )
 
 const zoneLabel = "topology.kubernetes.io/zone"
@@ -28,7 +29,7 @@ func CacheOptions(namespaces []string) (cache.Options, error) {
 	all := labels.Everything()
 	options := cache.Options{
 		DefaultLabelSelector: labels.NewSelector().Add(*ours),
-		DefaultTransform:     cache.TransformStripManagedFields(),
+		DefaultTransform:     stripMetadata,
 		ByObject: map[client.Object]cache.ByObject{
 			&v1alpha1.PersistentFleet{}:     {Label: all},
 			&v1alpha1.BucketFleet{}:         {Label: all},
@@ -59,6 +60,18 @@ func strip[T any](do func(T)) func(any) (any, error) {
 	}
 }
 
+// stripMetadata keeps of metadata what a snapshot needs, for kinds without a function of their own.
+func stripMetadata(object any) (any, error) {
+	if o, ok := object.(metav1.Object); ok {
+		o.SetManagedFields(nil)
+		if _, ours := object.(v1alpha1.Fleet); !ours {
+			o.SetAnnotations(nil)
+			o.SetLabels(keep(o.GetLabels(), v1alpha1.LabelFleetUID))
+		}
+	}
+	return object, nil
+}
+
 func keep(m map[string]string, key string) map[string]string {
 	if value, ok := m[key]; ok {
 		return map[string]string{key: value}
@@ -71,7 +84,7 @@ func stripNode(n *metav1.PartialObjectMetadata) {
 }
 
 func stripPod(p *corev1.Pod) {
-	p.ManagedFields, p.Annotations = nil, keep(p.Annotations, v1alpha1.AnnotationReplacement)
+	p.ManagedFields, p.Labels, p.Annotations = nil, keep(p.Labels, v1alpha1.LabelFleetUID), keep(p.Annotations, v1alpha1.AnnotationReplacement)
 	p.Spec = corev1.PodSpec{NodeName: p.Spec.NodeName, SchedulingGates: p.Spec.SchedulingGates}
 	status := corev1.PodStatus{
 		Phase: p.Status.Phase, Conditions: p.Status.Conditions, StartTime: p.Status.StartTime,
@@ -86,18 +99,18 @@ func stripPod(p *corev1.Pod) {
 }
 
 func stripClaim(c *corev1.PersistentVolumeClaim) {
-	c.ManagedFields, c.Annotations = nil, keep(c.Annotations, selectedNode)
+	c.ManagedFields, c.Labels, c.Annotations = nil, keep(c.Labels, v1alpha1.LabelFleetUID), keep(c.Annotations, rules.SelectedNode)
 	c.Spec = corev1.PersistentVolumeClaimSpec{}
 	c.Status = corev1.PersistentVolumeClaimStatus{Phase: c.Status.Phase}
 }
 
 func stripStatefulSet(s *appsv1.StatefulSet) {
-	s.ManagedFields, s.Annotations = nil, keep(s.Annotations, v1alpha1.AnnotationSpecDigest)
+	s.ManagedFields, s.Labels, s.Annotations = nil, keep(s.Labels, v1alpha1.LabelFleetUID), keep(s.Annotations, v1alpha1.AnnotationSpecDigest)
 	s.Spec = appsv1.StatefulSetSpec{Replicas: s.Spec.Replicas, UpdateStrategy: s.Spec.UpdateStrategy}
 }
 
 func stripDeployment(d *appsv1.Deployment) {
-	d.ManagedFields, d.Annotations = nil, keep(d.Annotations, v1alpha1.AnnotationSpecDigest)
+	d.ManagedFields, d.Labels, d.Annotations = nil, keep(d.Labels, v1alpha1.LabelFleetUID), keep(d.Annotations, v1alpha1.AnnotationSpecDigest)
 	d.Spec = appsv1.DeploymentSpec{Replicas: d.Spec.Replicas, Paused: d.Spec.Paused}
 }
 

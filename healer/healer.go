@@ -20,6 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
+	"github.com/fleetwright/fleetwright/healer/rules"
 )
 
 // Request names a fleet.
@@ -41,7 +42,7 @@ type Healer struct {
 	// Clock is read once for each look at a fleet.
 	Clock clock.PassiveClock
 	// Policy of this healer.
-	Policy Policy
+	Policy rules.Policy
 	// Zone of a node, "" when it is not known. Default: not known.
 	Zone func(node string) string
 	// Skew of this process's own clock. Nil means none.
@@ -111,7 +112,7 @@ func (h *Healer) look(ctx context.Context, request Request) (reconcile.Result, e
 			}
 		}
 	}
-	cached := &observer{reader: h.Client, byName: h.Live, zone: h.zone}
+	cached := &rules.Observer{Objects: objects{h.Client}, ByName: objects{h.Live}, Zone: h.zone}
 	snapshot, decision, err := h.decide(ctx, cached, fleet, now)
 	if err != nil {
 		return reconcile.Result{}, err
@@ -123,13 +124,13 @@ func (h *Healer) look(ctx context.Context, request Request) (reconcile.Result, e
 			return reconcile.Result{RequeueAfter: changedRetry}, nil
 		}
 		if err != nil && decision != nil {
-			decision.Message = fmt.Sprintf("%s; this fails, and is tried again: %s", sentence(decision.Message), sentence(err.Error()))
+			decision.Message = fmt.Sprintf("%s; this fails, and is tried again: %s", rules.Sentence(decision.Message), rules.Sentence(err.Error()))
 			err = errors.Join(err, h.publish(ctx, request, fleet, snapshot, decision, now))
 		}
 		if err != nil {
 			return reconcile.Result{}, err
 		}
-		if decision.Action != nil && decision.Action.Verb == VerbRemoveFinalizer {
+		if decision.Action != nil && decision.Action.Verb == rules.VerbRemoveFinalizer {
 			h.forget(request)
 			return reconcile.Result{}, nil
 		}
@@ -142,26 +143,29 @@ func (h *Healer) look(ctx context.Context, request Request) (reconcile.Result, e
 }
 
 // next returns when to look again: soon after an action, else at the deadline of the decision, if there is one.
-func (h *Healer) next(s *Snapshot, d *Decision, now time.Time) reconcile.Result {
+func (h *Healer) next(s *rules.Snapshot, d *rules.Decision, now time.Time) reconcile.Result {
 	if d.Action != nil {
 		return reconcile.Result{RequeueAfter: afterAction}
 	}
+	next := d.Next
 	if s.Route != nil && s.Route.Unwatched {
-		d.wake(now.Add(recheckAfter), now)
+		if recheck := now.Add(rules.RecheckAfter); next.IsZero() || recheck.Before(next) {
+			next = recheck
+		}
 	}
-	if d.Next.IsZero() {
+	if next.IsZero() {
 		return reconcile.Result{}
 	}
 	// The queue counts from now on, and reading and publishing took a while.
-	return reconcile.Result{RequeueAfter: max(d.Next.Sub(h.Clock.Now()), time.Millisecond)}
+	return reconcile.Result{RequeueAfter: max(next.Sub(h.Clock.Now()), time.Millisecond)}
 }
 
-func (h *Healer) decide(ctx context.Context, o *observer, fleet v1alpha1.Fleet, now time.Time) (*Snapshot, *Decision, error) {
-	s, err := o.observe(ctx, fleet, now)
+func (h *Healer) decide(ctx context.Context, o *rules.Observer, fleet v1alpha1.Fleet, now time.Time) (*rules.Snapshot, *rules.Decision, error) {
+	s, err := o.Observe(ctx, fleet, now)
 	if err != nil {
 		return nil, nil, err
 	}
-	d := Decide(s, h.Policy, now)
+	d := rules.Decide(s, h.Policy, now)
 	return s, &d, nil
 }
 
@@ -169,8 +173,8 @@ func (h *Healer) decide(ctx context.Context, o *observer, fleet v1alpha1.Fleet, 
 // decision is reported, or, if it wants to act too, left to the next look. With an error it returns what failed, if it came
 // that far.
 func (h *Healer) confirmAndAct(
-	ctx context.Context, request Request, seen *Snapshot, want *Decision, now time.Time,
-) (*Snapshot, *Decision, error) {
+	ctx context.Context, request Request, seen *rules.Snapshot, want *rules.Decision, now time.Time,
+) (*rules.Snapshot, *rules.Decision, error) {
 	began := h.Clock.Now()
 	fleet, err := getFleet(ctx, h.Live, request)
 	if err != nil {
@@ -179,7 +183,7 @@ func (h *Healer) confirmAndAct(
 	if fleet == nil || string(fleet.GetUID()) != seen.Fleet.UID {
 		return nil, nil, errChanged
 	}
-	live := &observer{reader: h.Live, byName: h.Live, live: true, zone: h.zone}
+	live := &rules.Observer{Objects: objects{h.Live}, ByName: objects{h.Live}, Live: true, Zone: h.zone}
 	snapshot, decision, err := h.decide(ctx, live, fleet, now)
 	if err != nil {
 		return nil, nil, err
@@ -191,13 +195,13 @@ func (h *Healer) confirmAndAct(
 		}
 		return snapshot, decision, nil
 	}
-	logger := log.FromContext(ctx).WithValues("rule", decision.Rule, "action", decision.Action.Verb, "reason", decision.Reason,
-		"member", concerned(snapshot, decision, h.Policy))
+	logger := log.FromContext(ctx).WithValues("rule", decision.Rule.Name, "action", decision.Action.Verb, "reason", decision.Reason,
+		"member", decision.Member)
 	act := &actor{verbs: verbs{h.Client}, fleet: fleet, wrote: func(w written) { h.views.wrote(request, w) }}
 	// An action that has begun is finished, even when the healer stops: half of one costs the next healer another look.
 	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), actionTimeout)
 	defer cancel()
-	if waited(decision) {
+	if decision.Rule.Timed {
 		err = h.trustworthy(began)
 	}
 	if err == nil {
@@ -215,7 +219,7 @@ func (h *Healer) confirmAndAct(
 	}
 	logger.Info("done", "message", decision.Message, "targets", names(decision.Action.Targets))
 	h.Metrics.acted(request, decision, "done", late(fleet, decision, h.Clock.Now()))
-	h.event(fleet, decision.Rule, decision.Action.Event)
+	h.event(fleet, decision.Rule.Name, decision.Action.Event)
 	return snapshot, decision, nil
 }
 
@@ -228,13 +232,15 @@ func (h *Healer) trustworthy(since time.Time) error {
 }
 
 // late returns how long after its time an action was done. That of a fleet that was paused begins when it was resumed.
-func late(fleet v1alpha1.Fleet, d *Decision, now time.Time) time.Duration {
+func late(fleet v1alpha1.Fleet, d *rules.Decision, now time.Time) time.Duration {
 	due := d.Due
 	if c := meta.FindStatusCondition(fleet.State().Conditions, v1alpha1.ConditionPaused); c != nil {
 		if c.Status == metav1.ConditionTrue {
 			return 0 // resumed just now
 		}
-		due = later(due, c.LastTransitionTime.Time)
+		if resumed := c.LastTransitionTime.Time; resumed.After(due) {
+			due = resumed
+		}
 	}
 	return max(now.Sub(due), 0)
 }
@@ -251,25 +257,7 @@ func (h *Healer) forget(request Request) {
 	h.Metrics.forget(request)
 }
 
-// getFleet returns nil for a fleet that is not there.
-func getFleet(ctx context.Context, reader client.Reader, request Request) (v1alpha1.Fleet, error) {
-	var fleet v1alpha1.Fleet
-	switch request.Kind {
-	case v1alpha1.KindPersistentFleet:
-		fleet = &v1alpha1.PersistentFleet{}
-	case v1alpha1.KindBucketFleet:
-		fleet = &v1alpha1.BucketFleet{}
-	default:
-		return nil, fmt.Errorf("no fleet is a %q", request.Kind)
-	}
-	found, err := exists(reader.Get(ctx, request.NamespacedName, fleet))
-	if !found {
-		return nil, err
-	}
-	return fleet, nil
-}
-
-func names(refs []Ref) []string {
+func names(refs []rules.Ref) []string {
 	out := make([]string, len(refs))
 	for i, ref := range refs {
 		out[i] = ref.Kind + "/" + ref.Name

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
+	"github.com/fleetwright/fleetwright/healer/rules"
 )
 
 // Metrics are the healer's own. A nil *Metrics takes everything and does nothing.
@@ -52,7 +53,7 @@ func NewMetrics(registry prometheus.Registerer, version string) *Metrics {
 }
 
 // observe sets the gauges of a fleet.
-func (m *Metrics) observe(s *Snapshot, d *Decision, status *v1alpha1.FleetStatus, now time.Time) {
+func (m *Metrics) observe(s *rules.Snapshot, d *rules.Decision, status *v1alpha1.FleetStatus, now time.Time) {
 	if m == nil {
 		return
 	}
@@ -62,8 +63,10 @@ func (m *Metrics) observe(s *Snapshot, d *Decision, status *v1alpha1.FleetStatus
 	m.ready.With(labels).Set(float64(status.ReadyReplicas))
 	m.down.With(labels).Set(float64(max(status.AppliedReplicas-status.ReadyReplicas, 0)))
 	// From zero, so that the first one is an increase.
-	for _, rule := range []string{"replacement", "lost-disk", finishedReplacement, "stuck-pod"} {
-		m.actions.WithLabelValues(rule, "done", s.Fleet.Kind, s.Fleet.Namespace, s.Fleet.Name).Add(0)
+	for _, rule := range rules.Rules() {
+		if rule.Destructive {
+			m.actions.WithLabelValues(rule.Name, "done", s.Fleet.Kind, s.Fleet.Namespace, s.Fleet.Name).Add(0)
+		}
 	}
 	since := now
 	if c := meta.FindStatusCondition(status.Conditions, conditionOf(d.Phase)); c != nil {
@@ -83,13 +86,13 @@ func conditionOf(p v1alpha1.Phase) string {
 }
 
 // acted counts an action, and how late it was done if a deadline led to it.
-func (m *Metrics) acted(r Request, d *Decision, outcome string, late time.Duration) {
+func (m *Metrics) acted(r Request, d *rules.Decision, outcome string, late time.Duration) {
 	if m == nil {
 		return
 	}
-	m.actions.WithLabelValues(d.Rule, outcome, r.Kind, r.Namespace, r.Name).Inc()
+	m.actions.WithLabelValues(d.Rule.Name, outcome, r.Kind, r.Namespace, r.Name).Inc()
 	if !d.Due.IsZero() && outcome == "done" {
-		m.delay.WithLabelValues(d.Rule).Observe(late.Seconds())
+		m.delay.WithLabelValues(d.Rule.Name).Observe(late.Seconds())
 	}
 }
 

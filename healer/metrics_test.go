@@ -10,14 +10,16 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
+	"github.com/fleetwright/fleetwright/healer/rules"
 )
 
-func observed(m *Metrics, s *Snapshot, old *v1alpha1.FleetStatus, now time.Time) *v1alpha1.FleetStatus {
-	d := Decide(s, policy, now)
-	status := StatusOf(s, &d, policy, old, now)
+func observed(m *Metrics, s *rules.Snapshot, old *v1alpha1.FleetStatus, now time.Time) *v1alpha1.FleetStatus {
+	d := rules.Decide(s, policy, now)
+	status := rules.StatusOf(s, &d, old, now)
 	m.observe(s, &d, &status, now)
 	return &status
 }
@@ -28,9 +30,13 @@ func TestMetrics(t *testing.T) {
 	request := Request{Kind: "PersistentFleet"}
 	request.Namespace, request.Name = "fleets", "my-fleet"
 
-	status := observed(m, healthy(), emptyStatus(), noon)
-	status = observed(m, healthy(target(4), workloadIs(func(w *Workload) { w.Ready = 2 }), noPod(1)), status, noon.Add(time.Minute))
+	status := observed(m, wellFleet(), emptyStatus(), noon)
+	waiting := wellFleet()
+	waiting.Target, waiting.Workload.Ready, waiting.Members[1].Pod = 4, 2, nil
+	waiting.Members = append(waiting.Members, rules.Member{Ordinal: 3, Name: "my-fleet-3"})
+	status = observed(m, waiting, status, noon.Add(time.Minute))
 	require.Equal(t, []string{
+		"fleetwright_actions_total{my-fleet PersistentFleet fleets done claim-terminating} 0",
 		"fleetwright_actions_total{my-fleet PersistentFleet fleets done finished-replacement} 0",
 		"fleetwright_actions_total{my-fleet PersistentFleet fleets done lost-disk} 0",
 		"fleetwright_actions_total{my-fleet PersistentFleet fleets done replacement} 0",
@@ -43,13 +49,13 @@ func TestMetrics(t *testing.T) {
 		"fleetwright_ready_members{my-fleet PersistentFleet fleets} 2",
 	}, series(t, registry), "one phase and reason at a time")
 
-	due := &Decision{Rule: "replacement", Due: noon}
+	due := &rules.Decision{Rule: rules.Rule{Name: "replacement"}, Due: noon}
 	m.acted(request, due, "done", 300*time.Millisecond)
 	m.acted(request, due, "changed", 0)
-	m.acted(request, &Decision{Rule: "growth"}, "done", time.Hour)
+	m.acted(request, &rules.Decision{Rule: rules.Rule{Name: "growth"}}, "done", time.Hour)
 	m.waited(v1alpha1.ReasonWaitingForPlacement, status, noon.Add(2*time.Minute))
-	m.waited(v1alpha1.ReasonProvisioned, observed(m, healthy(), emptyStatus(), noon), noon.Add(time.Hour)) // was well
-	m.waited("", emptyStatus(), noon)                                                                      // is new
+	m.waited(v1alpha1.ReasonProvisioned, observed(m, wellFleet(), emptyStatus(), noon), noon.Add(time.Hour)) // was well
+	m.waited("", emptyStatus(), noon)                                                                        // is new
 	m.stale(request)
 	got := series(t, registry)
 	for _, want := range []string{
@@ -62,7 +68,7 @@ func TestMetrics(t *testing.T) {
 	} {
 		require.Contains(t, got, want)
 	}
-	require.Len(t, got, 15)
+	require.Len(t, got, 16)
 
 	m.forget(request)
 	require.Equal(t, []string{
@@ -101,7 +107,7 @@ func series(t *testing.T, registry prometheus.Gatherer) []string {
 // A fleet that was paused is not late.
 func TestLate(t *testing.T) {
 	fleet := &v1alpha1.PersistentFleet{}
-	d := &Decision{Due: noon}
+	d := &rules.Decision{Due: noon}
 	require.Equal(t, time.Hour, late(fleet, d, noon.Add(time.Hour)))
 	require.Zero(t, late(fleet, d, noon.Add(-time.Second)))
 	paused := metav1.Condition{Type: v1alpha1.ConditionPaused, Status: metav1.ConditionTrue, LastTransitionTime: metav1.NewTime(noon.Add(-time.Hour))}
@@ -118,8 +124,8 @@ func TestLate(t *testing.T) {
 // A healer without metrics works.
 func TestNoMetrics(t *testing.T) {
 	var m *Metrics
-	observed(m, healthy(), emptyStatus(), noon)
-	m.acted(Request{}, &Decision{}, "done", 0)
+	observed(m, wellFleet(), emptyStatus(), noon)
+	m.acted(Request{}, &rules.Decision{}, "done", 0)
 	m.waited("x", emptyStatus(), noon)
 	m.stale(Request{})
 	m.forget(Request{})
@@ -127,13 +133,13 @@ func TestNoMetrics(t *testing.T) {
 
 // Every phase has a condition whose transition began it.
 func TestConditionOfPhase(t *testing.T) {
-	for name, s := range statuses() {
-		d := Decide(s, policy, noon)
-		status := StatusOf(s, &d, policy, emptyStatus(), noon)
-		found := false
-		for _, c := range status.Conditions {
-			found = found || c.Type == conditionOf(d.Phase)
-		}
-		require.True(t, found, name)
+	for _, phase := range []v1alpha1.Phase{
+		v1alpha1.PhaseProvisioning, v1alpha1.PhaseReady, v1alpha1.PhaseBlocked, v1alpha1.PhasePaused, v1alpha1.PhaseStopped, v1alpha1.PhaseDeleting,
+	} {
+		s := wellFleet()
+		d := rules.Decide(s, policy, noon)
+		d.Phase = phase
+		status := rules.StatusOf(s, &d, emptyStatus(), noon)
+		require.NotNil(t, meta.FindStatusCondition(status.Conditions, conditionOf(phase)), phase)
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
+	"github.com/fleetwright/fleetwright/healer/rules"
 )
 
 // readable leaves out namespaces that the healer has no rights in, such as those that are gone: the caches of all would wait
@@ -96,7 +97,7 @@ type releaser struct {
 
 // releaseAll lets the fleets of a namespace go that may be.
 func (r *releaser) releaseAll(ctx context.Context, namespace string) error {
-	for _, kind := range []string{v1alpha1.KindPersistentFleet, v1alpha1.KindBucketFleet} {
+	for _, kind := range v1alpha1.FleetKinds() {
 		fleets := &metav1.PartialObjectMetadataList{}
 		fleets.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(kind + "List"))
 		if err := r.reader.List(ctx, fleets, client.InNamespace(namespace)); err != nil {
@@ -114,7 +115,7 @@ func (r *releaser) releaseAll(ctx context.Context, namespace string) error {
 // release returns false for a fleet that does not have to be let go.
 func (r *releaser) release(ctx context.Context, request Request) (bool, error) {
 	fleet, err := getFleet(ctx, r.reader, request)
-	if err != nil || fleet == nil || fleet.GetDeletionTimestamp() == nil || !fleetValues(fleet).Finalizer {
+	if err != nil || fleet == nil || fleet.GetDeletionTimestamp() == nil || !rules.FleetValues(fleet).Finalizer {
 		return false, err
 	}
 	namespace := &metav1.PartialObjectMetadata{}
@@ -123,7 +124,7 @@ func (r *releaser) release(ctx context.Context, request Request) (bool, error) {
 		return false, err
 	}
 	act := &actor{verbs: verbs{r.client}, fleet: fleet, wrote: func(written) {}}
-	if err := act.act(ctx, nil, &Action{Verb: VerbRemoveFinalizer, Targets: []Ref{refOf(fleet.Kind(), fleet)}}); err != nil {
+	if err := act.act(ctx, nil, &rules.Action{Verb: rules.VerbRemoveFinalizer, Targets: []rules.Ref{rules.RefOf(fleet.Kind(), fleet)}}); err != nil {
 		return false, err
 	}
 	log.FromContext(ctx).Info("let go: the namespace is being deleted, and the healer has no rights in it any more; Kubernetes deletes the rest",

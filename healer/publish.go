@@ -14,19 +14,20 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
+	"github.com/fleetwright/fleetwright/healer/rules"
 )
 
 // publish writes the status if it changed, tells of a reason that changed, and sets the gauges.
 func (h *Healer) publish(
-	ctx context.Context, request Request, fleet v1alpha1.Fleet, s *Snapshot, d *Decision, now time.Time,
+	ctx context.Context, request Request, fleet v1alpha1.Fleet, s *rules.Snapshot, d *rules.Decision, now time.Time,
 ) error {
 	old := fleet.State().DeepCopy()
-	status := StatusOf(s, d, h.Policy, old, now)
+	status := rules.StatusOf(s, d, old, now)
 	h.Metrics.observe(s, d, &status, now)
 	if equality.Semantic.DeepEqual(*old, status) {
 		return nil
 	}
-	patched := fleet.DeepCopyObject().(v1alpha1.Fleet) //nolint:forcetypeassert // a copy of a Fleet is a Fleet
+	patched := fleet.DeepCopyObject().(v1alpha1.Fleet)
 	*patched.State() = status
 	err := h.Client.Status().Patch(ctx, patched, client.MergeFrom(fleet), client.FieldOwner(FieldManager))
 	if changed(err) {
@@ -35,15 +36,15 @@ func (h *Healer) publish(
 	if err != nil {
 		return fmt.Errorf("writing the status: %w", err)
 	}
-	h.views.wrote(request, written{Ref: refOf(fleet.Kind(), fleet), version: patched.GetResourceVersion()})
+	h.views.wrote(request, written{Ref: rules.RefOf(fleet.Kind(), fleet), version: patched.GetResourceVersion()})
 	if before := reasonOf(old); before != d.Reason || old.Phase != d.Phase {
-		log.FromContext(ctx).Info("now "+string(d.Phase), "rule", d.Rule, "reason", d.Reason, "member", concerned(s, d, h.Policy),
+		log.FromContext(ctx).Info("now "+string(d.Phase), "rule", d.Rule.Name, "reason", d.Reason, "member", d.Member,
 			"message", d.Message, "before", before)
 		if old.Phase != d.Phase {
 			h.Metrics.waited(before, old, now)
 		}
-		if (d.Action == nil || d.Action.Verb == VerbAddFinalizer) && worthTelling(old, d) {
-			h.event(fleet, d.Rule, waitEvent(d))
+		if (d.Action == nil || d.Action.Verb == rules.VerbAddFinalizer) && worthTelling(old, d) {
+			h.event(fleet, d.Rule.Name, waitEvent(d))
 		}
 	}
 	return nil
@@ -59,7 +60,7 @@ func reasonOf(status *v1alpha1.FleetStatus) v1alpha1.Reason {
 
 // worthTelling leaves the steps of an ordinary start or rollout to the status: an event is for another phase, and for a wait
 // that somebody may want to end.
-func worthTelling(old *v1alpha1.FleetStatus, d *Decision) bool {
+func worthTelling(old *v1alpha1.FleetStatus, d *rules.Decision) bool {
 	switch d.Reason {
 	case v1alpha1.ReasonReplacementPending, v1alpha1.ReasonPrerequisitesMissing:
 		return true
@@ -71,12 +72,12 @@ func worthTelling(old *v1alpha1.FleetStatus, d *Decision) bool {
 }
 
 // waitEvent tells of a fleet that starts to wait, is blocked, or is well.
-func waitEvent(d *Decision) *Event {
-	return &Event{Reason: string(d.Reason), Message: d.Message, Warning: d.Phase == v1alpha1.PhaseBlocked}
+func waitEvent(d *rules.Decision) *rules.Event {
+	return &rules.Event{Reason: string(d.Reason), Message: d.Message, Warning: d.Phase == v1alpha1.PhaseBlocked}
 }
 
 // event publishes what was done or seen.
-func (h *Healer) event(fleet v1alpha1.Fleet, rule string, e *Event) {
+func (h *Healer) event(fleet v1alpha1.Fleet, rule string, e *rules.Event) {
 	if e == nil {
 		return
 	}
@@ -85,10 +86,12 @@ func (h *Healer) event(fleet v1alpha1.Fleet, rule string, e *Event) {
 		kind = corev1.EventTypeWarning
 	}
 	fleet.GetObjectKind().SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(fleet.Kind()))
-	h.Recorder.Eventf(fleet, nil, kind, e.Reason, rule, "%s", sentence(e.Message))
+	h.Recorder.Eventf(fleet, nil, kind, e.Reason, rule, "%s", rules.Sentence(e.Message))
 }
 
 // failed tells that an action was refused.
-func (h *Healer) failed(fleet v1alpha1.Fleet, d *Decision, err error) {
-	h.event(fleet, d.Rule, warning("ActionFailed", fmt.Sprintf("%s: %v", cut(d.Message, 140), err)))
+func (h *Healer) failed(fleet v1alpha1.Fleet, d *rules.Decision, err error) {
+	h.event(fleet, d.Rule.Name, &rules.Event{
+		Reason: rules.EventActionFailed, Message: fmt.Sprintf("%s: %v", rules.Cut(d.Message, 140), err), Warning: true,
+	})
 }

@@ -3,6 +3,7 @@
 package healer
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,7 +11,6 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
-	"github.com/prometheus/client_golang/prometheus"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
@@ -19,13 +19,16 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	"github.com/fleetwright/fleetwright/healer/rules"
+	"github.com/fleetwright/fleetwright/internal/seams"
 )
 
 // RunOptions are what the program is told. The zero value, with a Policy, looks after all namespaces and listens nowhere.
 type RunOptions struct {
 	Options
 
-	Policy     Policy
+	Policy     rules.Policy
 	Namespaces []string // none means all
 	// LeaderElect makes one of several healers work; the others stand by.
 	LeaderElect bool
@@ -35,14 +38,6 @@ type RunOptions struct {
 	ProbeAddress            string // "0" or empty for none
 	Version                 string
 	Logger                  logr.Logger
-
-	// Clock says what time it is. Default: the real one.
-	Clock clock.PassiveClock
-	// Registry takes the metrics. Default: the one that MetricsAddress serves.
-	Registry prometheus.Registerer
-	// Client wraps both clients, the one that reads from caches and writes and the one that reads live, for tests that
-	// interfere with them.
-	Client func(client.WithWatch) client.WithWatch
 }
 
 const (
@@ -60,9 +55,9 @@ const (
 
 // Validate returns what is wrong with the options.
 func (o *RunOptions) Validate() error {
-	if o.Policy.ReplacementDelay < MinReplacementDelay {
+	if o.Policy.ReplacementDelay < rules.MinReplacementDelay {
 		return fmt.Errorf("--member-replacement-delay %s is less than %s: a member would lose its disk at every reboot of a node",
-			o.Policy.ReplacementDelay, MinReplacementDelay)
+			o.Policy.ReplacementDelay, rules.MinReplacementDelay)
 	}
 	if o.Concurrency < 0 {
 		return fmt.Errorf("--concurrency %d is less than 1", o.Concurrency)
@@ -83,7 +78,7 @@ func NewManager(ctx context.Context, config *rest.Config, o RunOptions) (manager
 	config.QPS, config.Burst = requestsPerSecond, burst
 	skew := &Skew{}
 	config.Wrap(skew.Wrap)
-	config.UserAgent = FieldManager + "/" + orElse(o.Version, "unknown")
+	config.UserAgent = FieldManager + "/" + cmp.Or(o.Version, "unknown")
 	direct, err := client.New(config, client.Options{Scheme: scheme})
 	if err != nil {
 		return nil, err
@@ -102,8 +97,8 @@ func NewManager(ctx context.Context, config *rest.Config, o RunOptions) (manager
 	}
 	mgr, err := manager.New(config, manager.Options{
 		Scheme: scheme, Logger: o.Logger, Cache: caches,
-		Metrics:                       metricsserver.Options{BindAddress: orElse(o.MetricsAddress, "0")},
-		HealthProbeBindAddress:        orElse(o.ProbeAddress, "0"),
+		Metrics:                       metricsserver.Options{BindAddress: cmp.Or(o.MetricsAddress, "0")},
+		HealthProbeBindAddress:        cmp.Or(o.ProbeAddress, "0"),
 		LeaderElection:                o.LeaderElect,
 		LeaderElectionID:              leaseName,
 		LeaderElectionNamespace:       o.LeaderElectionNamespace,
@@ -122,7 +117,7 @@ func NewManager(ctx context.Context, config *rest.Config, o RunOptions) (manager
 			return nil, err
 		}
 	}
-	h, err := o.healer(mgr)
+	h, err := o.healer(mgr, seams.Of(ctx))
 	if err != nil {
 		return nil, err
 	}
@@ -131,20 +126,19 @@ func NewManager(ctx context.Context, config *rest.Config, o RunOptions) (manager
 }
 
 // healer makes the healer of a manager.
-func (o *RunOptions) healer(mgr manager.Manager) (*Healer, error) {
+func (o *RunOptions) healer(mgr manager.Manager, seam seams.Healer) (*Healer, error) {
 	h := &Healer{
 		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Recorder: mgr.GetEventRecorder(FieldManager),
-		Clock: o.Clock, Policy: o.Policy,
+		Clock: seam.Clock, Policy: o.Policy,
 	}
 	if h.Clock == nil {
 		h.Clock = clock.RealClock{}
 	}
-	registry := o.Registry
-	if registry == nil {
-		registry = metrics.Registry
+	if seam.Registry == nil {
+		seam.Registry = metrics.Registry
 	}
-	h.Metrics = NewMetrics(registry, o.Version)
-	if o.Client == nil {
+	h.Metrics = NewMetrics(seam.Registry, o.Version)
+	if seam.Client == nil {
 		return h, nil
 	}
 	options := client.Options{HTTPClient: mgr.GetHTTPClient(), Scheme: mgr.GetScheme(), Mapper: mgr.GetRESTMapper()}
@@ -157,7 +151,7 @@ func (o *RunOptions) healer(mgr manager.Manager) (*Healer, error) {
 	if err != nil {
 		return nil, err
 	}
-	h.Client, h.Live = o.Client(cached), o.Client(live)
+	h.Client, h.Live = seam.Client(cached), seam.Client(live)
 	return h, nil
 }
 

@@ -3,6 +3,7 @@
 package healer
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
 	"strings"
@@ -21,6 +22,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
+	"github.com/fleetwright/fleetwright/healer/rules"
 	"github.com/fleetwright/fleetwright/render"
 )
 
@@ -160,7 +162,7 @@ func (w *world) patched(patch string) v1alpha1.Fleet {
 		base, err = json.Marshal(old)
 		require.NoError(w.t, err)
 	}
-	change, err := yaml.YAMLToJSONStrict([]byte(orElse(patch, "{}")))
+	change, err := yaml.YAMLToJSONStrict([]byte(cmp.Or(patch, "{}")))
 	require.NoError(w.t, err)
 	merged, err := jsonpatch.MergePatch(base, change)
 	require.NoError(w.t, err)
@@ -211,7 +213,7 @@ func (w *world) kill(name, how string) {
 }
 
 func (w *world) object(d *datadriven.TestData) client.Object {
-	o := newObject(d.CmdArgs[0].Key)
+	o := blank(d.CmdArgs[0].Key)
 	if d.CmdArgs[0].Key == "Service" {
 		o = &corev1.Service{}
 	}
@@ -292,8 +294,8 @@ func (w *world) foreignClaim(name string) {
 }
 
 func (w *world) reserve() {
-	values := fleetValues(w.fleet())
+	values := rules.FleetValues(w.fleet())
 	w.add(&v1alpha1.StorageReservation{ObjectMeta: metav1.ObjectMeta{Name: values.ReservationName}, Spec: v1alpha1.StorageReservationSpec{
-		Bucket: values.Bucket, Identity: theirs, Fleet: v1alpha1.FleetReference{Kind: "PersistentFleet", Namespace: "others", Name: "first"},
+		Bucket: values.Bucket, Identity: "bbbbbbbb-0000-5000-8000-000000000002", Fleet: v1alpha1.FleetReference{Kind: "PersistentFleet", Namespace: "others", Name: "first"},
 	}})
 }

@@ -3,6 +3,7 @@
 package healer
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -18,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
+	"github.com/fleetwright/fleetwright/healer/rules"
 )
 
 // Each file of testdata/scenarios is a story: commands against a simulated cluster, and all that the healer writes. Rewrite
@@ -97,7 +99,7 @@ func (w *world) show() {
 		}
 		w.trace.WriteString("\n")
 	}
-	for _, o := range []client.Object{newObject(kindStatefulSet), newObject(kindDeployment)} {
+	for _, o := range []client.Object{blank(rules.KindStatefulSet), blank(rules.KindDeployment)} {
 		if w.get(o, "my-fleet") {
 			fmt.Fprintf(&w.trace, "%s replicas=%d%s\n", w.kind(o), replicasIn(o), going(o))
 		}
@@ -107,11 +109,11 @@ func (w *world) show() {
 		if isReady(&pod) {
 			state = "ready"
 		}
-		fmt.Fprintf(&w.trace, "%s %s on %s%s\n", pod.Name, state, orElse(pod.Spec.NodeName, "no node"), going(&pod))
+		fmt.Fprintf(&w.trace, "%s %s on %s%s\n", pod.Name, state, cmp.Or(pod.Spec.NodeName, "no node"), going(&pod))
 	}
 	for _, claim := range w.claims() {
 		age := w.now().Sub(claim.CreationTimestamp.Time)
-		fmt.Fprintf(&w.trace, "%s %s %s %s old%s\n", claim.Name, claim.Status.Phase, orElse(w.volumes[claim.UID], "nowhere"), age, going(&claim))
+		fmt.Fprintf(&w.trace, "%s %s %s %s old%s\n", claim.Name, claim.Status.Phase, cmp.Or(w.volumes[claim.UID], "nowhere"), age, going(&claim))
 	}
 }
 

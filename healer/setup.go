@@ -29,6 +29,7 @@ import (
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
+	"github.com/fleetwright/fleetwright/internal/seams"
 	"github.com/fleetwright/fleetwright/render"
 )
 
@@ -65,8 +66,6 @@ func AddToScheme(scheme *runtime.Scheme) error {
 type Options struct {
 	// Concurrency is how many fleets of a kind are worked on in parallel. Default 4.
 	Concurrency int
-	// QueueClock times what is to be looked at later. Default: the real one.
-	QueueClock clock.WithTicker
 }
 
 const (
@@ -83,13 +82,12 @@ func (h *Healer) Setup(ctx context.Context, mgr manager.Manager, o Options) erro
 	if h.Zone == nil {
 		h.Zone = nodeZones(ctx, mgr.GetCache())
 	}
-	for kind, fleet := range map[string]v1alpha1.Fleet{
-		v1alpha1.KindPersistentFleet: &v1alpha1.PersistentFleet{}, v1alpha1.KindBucketFleet: &v1alpha1.BucketFleet{},
-	} {
+	for _, kind := range v1alpha1.FleetKinds() {
+		fleet := v1alpha1.NewFleet(kind)
 		if err := index(ctx, mgr, fleet); err != nil {
 			return fmt.Errorf("indexing %s: %w", kind, err)
 		}
-		if err := h.control(mgr, kind, fleet, o); err != nil {
+		if err := h.control(ctx, mgr, kind, fleet, o); err != nil {
 			return fmt.Errorf("watching %s: %w", kind, err)
 		}
 	}
@@ -116,24 +114,25 @@ func index(ctx context.Context, mgr manager.Manager, fleet v1alpha1.Fleet) error
 }
 
 // control looks after the fleets of one kind.
-func (h *Healer) control(mgr manager.Manager, kind string, fleet v1alpha1.Fleet, o Options) error {
+func (h *Healer) control(ctx context.Context, mgr manager.Manager, kind string, fleet v1alpha1.Fleet, o Options) error {
 	if o.Concurrency == 0 {
 		o.Concurrency = defaultConcurrency
 	}
-	if o.QueueClock == nil {
-		o.QueueClock = clock.RealClock{}
+	seam := seams.Of(ctx)
+	if seam.QueueClock == nil {
+		seam.QueueClock = clock.RealClock{}
 	}
 	logger := mgr.GetLogger().WithName("healer")
 	c, err := controller.NewTyped(kind, mgr, controller.TypedOptions[Request]{
 		Reconciler:              h,
 		MaxConcurrentReconciles: o.Concurrency,
 		ReconciliationTimeout:   lookTimeout,
-		SkipNameValidation:      new(true), // several healers may live in one test
+		SkipNameValidation:      &seam.Several,
 		LogConstructor:          func(r *Request) logr.Logger { return logFor(logger, r) },
 		RateLimiter:             workqueue.NewTypedItemExponentialFailureRateLimiter[Request](firstRetry, slowestRetry),
 		NewQueue: func(name string, limiter workqueue.TypedRateLimiter[Request]) workqueue.TypedRateLimitingInterface[Request] {
 			return workqueue.NewTypedRateLimitingQueueWithConfig(limiter,
-				workqueue.TypedRateLimitingQueueConfig[Request]{Name: name, Clock: o.QueueClock})
+				workqueue.TypedRateLimitingQueueConfig[Request]{Name: name, Clock: seam.QueueClock})
 		},
 	})
 	if err != nil {

@@ -146,7 +146,7 @@ func (w *world) apply(ctx context.Context, _ client.WithWatch, configuration run
 	require.NoError(w.t, json.Unmarshal(raw, &body))
 	replicas := body.Spec["replicas"]
 	return w.write(fmt.Sprintf("apply %s %s replicas=%d", body.Kind, body.Metadata.Name, replicas), func() error {
-		o := newObject(body.Kind)
+		o := blank(body.Kind)
 		if err := w.api.Get(ctx, client.ObjectKey{Namespace: body.Metadata.Namespace, Name: body.Metadata.Name}, o); err != nil {
 			return err
 		}

@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
+	"github.com/fleetwright/fleetwright/healer/rules"
 )
 
 const (
@@ -52,8 +53,8 @@ func (w *world) schedule() {
 		}
 		pod.Spec.NodeName = n.name
 		setCondition(&pod, corev1.PodScheduled, corev1.ConditionTrue, "", "", w.now())
-		if claim, found, _ := w.claimOf(&pod); found && claim.Annotations[selectedNode] == "" {
-			metav1.SetMetaDataAnnotation(&claim.ObjectMeta, selectedNode, n.name)
+		if claim, found, _ := w.claimOf(&pod); found && claim.Annotations[rules.SelectedNode] == "" {
+			metav1.SetMetaDataAnnotation(&claim.ObjectMeta, rules.SelectedNode, n.name)
 			w.update(claim)
 		}
 		w.update(&pod)
@@ -128,7 +129,7 @@ func (w *world) zones() []string {
 // provision makes a volume for each claim whose Pod has a node.
 func (w *world) provision() {
 	for _, claim := range w.claims() {
-		if at := claim.Annotations[selectedNode]; at != "" && claim.Status.Phase == corev1.ClaimPending {
+		if at := claim.Annotations[rules.SelectedNode]; at != "" && claim.Status.Phase == corev1.ClaimPending {
 			claim.Status.Phase = corev1.ClaimBound
 			w.volumes[claim.UID] = w.zoneOf(at)
 			w.update(&claim)

@@ -3,6 +3,7 @@
 package healer
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"hash/fnv"
@@ -91,7 +92,7 @@ func (w *world) runStatefulSet() {
 		return
 	}
 	replicas, next := replicasOf(set.Spec.Replicas), revisionOf(&set.Spec.Template)
-	current := orElse(set.Status.CurrentRevision, next)
+	current := cmp.Or(set.Status.CurrentRevision, next)
 	var existing, ready, updated int
 	updating := ""
 	for i := range replicas {

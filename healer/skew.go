@@ -7,8 +7,6 @@ import (
 	"net/http"
 	"sync/atomic"
 	"time"
-
-	"github.com/fleetwright/fleetwright/api/v1alpha1"
 )
 
 // maxSkew is how far the clock of this process may be from the API server's. Every wait compares this clock with times that
@@ -48,21 +46,6 @@ func (m *measuring) RoundTrip(request *http.Request) (*http.Response, error) {
 		m.skew.last.Store(int64(max(ahead, 0) - max(behind, 0)))
 	}
 	return answer, nil
-}
-
-// waited reports whether an action ends a disk, or a Pod by force, after a wait. Those of a fleet that is deleted wait for
-// nothing, and neither does a hand-over that only lets the Pod go.
-func waited(d *Decision) bool {
-	switch a := d.Action; a.Verb {
-	case VerbReplace, VerbForceDeletePod:
-		return true
-	case VerbFinishReplacement:
-		return len(a.Targets) > 1
-	case VerbDeletePod:
-		return d.Phase != v1alpha1.PhaseDeleting
-	default:
-		return false
-	}
 }
 
 // timely says why no wait can be told, nil when it can.

@@ -9,8 +9,6 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/fleetwright/fleetwright/api/v1alpha1"
 )
 
 // The clock is compared with the Date of each answer; an answer without one, and none at all, tell nothing.
@@ -22,7 +20,7 @@ func TestSkew(t *testing.T) {
 	skew := &Skew{}
 	client := &http.Client{Transport: skew.Wrap(http.DefaultTransport)}
 	ask := func() time.Duration {
-		answer, err := client.Get(server.URL) //nolint:noctx // a test
+		answer, err := client.Get(server.URL)
 		if err == nil {
 			require.NoError(t, answer.Body.Close())
 		}
@@ -49,24 +47,4 @@ func TestUntimely(t *testing.T) {
 	require.NoError(t, at(-maxSkew))
 	require.EqualError(t, at(12*time.Minute), "the clock of the healer's node is 12m0s ahead of the API server's, so no wait can be told: set it")
 	require.EqualError(t, at(-12*time.Minute), "the clock of the healer's node is 12m0s behind the API server's, so no wait can be told: set it")
-}
-
-// Only what a wait leads to is kept from being done, and only if it ends a disk or a Pod by force.
-func TestWaited(t *testing.T) {
-	decision := func(verb Verb, targets int) *Decision {
-		return (&Decision{Phase: v1alpha1.PhaseProvisioning}).act(Action{Verb: verb, Targets: make([]Ref, targets)})
-	}
-	for _, d := range []*Decision{
-		decision(VerbReplace, 2), decision(VerbForceDeletePod, 1), decision(VerbFinishReplacement, 2), decision(VerbDeletePod, 1),
-	} {
-		require.True(t, waited(d), d.Action.Verb)
-	}
-	leftover := decision(VerbDeletePod, 1)
-	leftover.Phase = v1alpha1.PhaseDeleting
-	for _, d := range []*Decision{
-		decision(VerbFinishReplacement, 1), leftover, decision(VerbScale, 1), decision(VerbReserve, 1), decision(VerbAddFinalizer, 1),
-		decision(VerbAbortReplacement, 1), decision(VerbDeleteClaims, 3),
-	} {
-		require.False(t, waited(d), d.Action.Verb)
-	}
 }

@@ -16,28 +16,46 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
+	"github.com/fleetwright/fleetwright/healer/rules"
 )
 
 // FieldManager owns spec.replicas of the workloads.
 const FieldManager = "fleetwright-healer"
 
-// verbs is the only door through which the healer changes the cluster. Every change names the UID of what it changes, and
-// the resourceVersion where what was judged must not have changed since.
-type verbs struct {
-	client client.Client
+// Verbs are the changes that the healer makes to a cluster, beside status and events. Every change names the UID of what it
+// changes, and the resourceVersion where what was judged must not have changed since. Those that leave an object return its new
+// resourceVersion.
+type Verbs interface {
+	// PatchFleet replaces the finalizers of a fleet as it was judged.
+	PatchFleet(ctx context.Context, f v1alpha1.Fleet, finalizers []string) (version string, err error)
+	// CreateReservation makes a bucket the fleet's. AlreadyExists means that another was faster.
+	CreateReservation(ctx context.Context, f v1alpha1.Fleet, values rules.Fleet) (version string, err error)
+	// Scale applies the replica count, and nothing else, to the workload that was judged. It never creates one.
+	Scale(ctx context.Context, workload rules.Ref, replicas int) (version string, err error)
+	// PatchPod changes metadata or the scheduling of a Pod, by a strategic merge patch.
+	PatchPod(ctx context.Context, pod rules.Ref, body map[string]any) (version string, err error)
+	// DeletePod deletes a Pod; with force without grace, for a kubelet that does not answer.
+	DeletePod(ctx context.Context, pod rules.Ref, force bool) error
+	// DeleteClaim deletes a claim.
+	DeleteClaim(ctx context.Context, claim rules.Ref) error
+	// DeleteWorkload deletes a workload in the foreground: it stays until its Pods are gone.
+	DeleteWorkload(ctx context.Context, workload rules.Ref) error
 }
 
-// patchFleet replaces the finalizers of a fleet as it was judged.
-func (v verbs) patchFleet(ctx context.Context, f v1alpha1.Fleet, finalizers []string) (metav1.Object, error) {
+// verbs are those of a client.
+type verbs struct{ client client.Client }
+
+var _ Verbs = verbs{}
+
+func (v verbs) PatchFleet(ctx context.Context, f v1alpha1.Fleet, finalizers []string) (string, error) {
 	body := map[string]any{"metadata": map[string]any{
 		"uid": f.GetUID(), "resourceVersion": f.GetResourceVersion(), "finalizers": finalizers,
 	}}
-	object := f.DeepCopyObject().(v1alpha1.Fleet) //nolint:forcetypeassert // a copy of a Fleet is a Fleet
-	return object, v.patch(ctx, object, types.MergePatchType, body)
+	object := f.DeepCopyObject().(v1alpha1.Fleet)
+	return v.patch(ctx, object, types.MergePatchType, body)
 }
 
-// createReservation makes a bucket the fleet's. AlreadyExists means that another was faster.
-func (v verbs) createReservation(ctx context.Context, f v1alpha1.Fleet, values Fleet) (metav1.Object, error) {
+func (v verbs) CreateReservation(ctx context.Context, f v1alpha1.Fleet, values rules.Fleet) (string, error) {
 	r := &v1alpha1.StorageReservation{
 		ObjectMeta: metav1.ObjectMeta{Name: values.ReservationName, Labels: map[string]string{v1alpha1.LabelManagedBy: v1alpha1.ManagedBy}},
 		Spec: v1alpha1.StorageReservationSpec{
@@ -45,11 +63,11 @@ func (v verbs) createReservation(ctx context.Context, f v1alpha1.Fleet, values F
 			Fleet: v1alpha1.FleetReference{Kind: f.Kind(), Namespace: f.GetNamespace(), Name: f.GetName()},
 		},
 	}
-	return r, v.client.Create(ctx, r, client.FieldOwner(FieldManager))
+	err := v.client.Create(ctx, r, client.FieldOwner(FieldManager))
+	return r.ResourceVersion, err
 }
 
-// scale applies the replica count, and nothing else, to the workload that was judged. It can never create one.
-func (v verbs) scale(ctx context.Context, target Ref, replicas int) (metav1.Object, error) {
+func (v verbs) Scale(ctx context.Context, target rules.Ref, replicas int) (string, error) {
 	object := &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": appsv1.SchemeGroupVersion.String(), "kind": target.Kind,
 		"metadata": map[string]any{
@@ -58,51 +76,50 @@ func (v verbs) scale(ctx context.Context, target Ref, replicas int) (metav1.Obje
 		"spec": map[string]any{"replicas": int64(replicas)},
 	}}
 	err := v.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(object), client.FieldOwner(FieldManager), client.ForceOwnership)
-	return object, err
+	return object.GetResourceVersion(), err
 }
 
-// patchPod changes metadata or the scheduling of a Pod.
-func (v verbs) patchPod(ctx context.Context, target Ref, body map[string]any) (metav1.Object, error) {
-	pod := &corev1.Pod{ObjectMeta: named(target)}
-	return pod, v.patch(ctx, pod, types.StrategicMergePatchType, body)
+func (v verbs) PatchPod(ctx context.Context, target rules.Ref, body map[string]any) (string, error) {
+	return v.patch(ctx, &corev1.Pod{ObjectMeta: named(target)}, types.StrategicMergePatchType, body)
 }
 
-// deletePod deletes a Pod; without grace if the kubelet does not answer.
-func (v verbs) deletePod(ctx context.Context, target Ref, options ...client.DeleteOption) error {
-	return v.delete(ctx, &corev1.Pod{ObjectMeta: named(target)}, target, options...)
-}
-
-// deleteClaim deletes a claim.
-func (v verbs) deleteClaim(ctx context.Context, target Ref) error {
-	return v.delete(ctx, &corev1.PersistentVolumeClaim{ObjectMeta: named(target)}, target)
-}
-
-// deleteWorkload deletes a workload in the foreground: it stays until its Pods are gone.
-func (v verbs) deleteWorkload(ctx context.Context, target Ref) error {
-	var object client.Object = &appsv1.StatefulSet{ObjectMeta: named(target)}
-	if target.Kind == kindDeployment {
-		object = &appsv1.Deployment{ObjectMeta: named(target)}
+func (v verbs) DeletePod(ctx context.Context, target rules.Ref, force bool) error {
+	if force {
+		return v.delete(ctx, target, client.GracePeriodSeconds(0))
 	}
-	return v.delete(ctx, object, target, client.PropagationPolicy(metav1.DeletePropagationForeground))
+	return v.delete(ctx, target)
 }
 
-func (v verbs) delete(ctx context.Context, object client.Object, target Ref, options ...client.DeleteOption) error {
+func (v verbs) DeleteClaim(ctx context.Context, target rules.Ref) error { return v.delete(ctx, target) }
+
+func (v verbs) DeleteWorkload(ctx context.Context, target rules.Ref) error {
+	return v.delete(ctx, target, client.PropagationPolicy(metav1.DeletePropagationForeground))
+}
+
+func (v verbs) delete(ctx context.Context, target rules.Ref, options ...client.DeleteOption) error {
 	if target.UID == "" || target.ResourceVersion == "" {
 		return fmt.Errorf("deleting %s %s: neither UID nor resourceVersion may be empty", target.Kind, target.Name)
 	}
+	object, err := newObject(target.Kind)
+	if err != nil {
+		return err
+	}
+	object.SetNamespace(target.Namespace)
+	object.SetName(target.Name)
 	uid := types.UID(target.UID)
 	return v.client.Delete(ctx, object, append(options, client.Preconditions{UID: &uid, ResourceVersion: &target.ResourceVersion})...)
 }
 
-func (v verbs) patch(ctx context.Context, object client.Object, as types.PatchType, body map[string]any) error {
+func (v verbs) patch(ctx context.Context, object client.Object, as types.PatchType, body map[string]any) (string, error) {
 	raw, err := json.Marshal(body)
 	if err != nil {
-		return err
+		return "", err
 	}
-	return v.client.Patch(ctx, object, client.RawPatch(as, raw), client.FieldOwner(FieldManager))
+	err = v.client.Patch(ctx, object, client.RawPatch(as, raw), client.FieldOwner(FieldManager))
+	return object.GetResourceVersion(), err
 }
 
-func named(target Ref) metav1.ObjectMeta {
+func named(target rules.Ref) metav1.ObjectMeta {
 	return metav1.ObjectMeta{Namespace: target.Namespace, Name: target.Name}
 }
 

@@ -7,17 +7,15 @@ import (
 	"slices"
 	"sync"
 
-	appsv1 "k8s.io/api/apps/v1"
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/fleetwright/fleetwright/api/v1alpha1"
+	"github.com/fleetwright/fleetwright/healer/rules"
 )
 
 // written is one write of the healer's own.
 type written struct {
-	Ref
+	rules.Ref
 	version string // that the write made
 	made    bool   // the object did not exist before
 	deleted bool
@@ -65,7 +63,10 @@ func (v *views) current(ctx context.Context, cache client.Reader, fleet Request)
 // shown reports whether a cache is at least as new as the write: it has this version or a later one, or the object has gone
 // since. An object that was made has to be there first.
 func (w written) shown(ctx context.Context, cache client.Reader) (bool, error) {
-	object := newObject(w.Kind)
+	object, err := newObject(w.Kind)
+	if err != nil {
+		return false, err
+	}
 	found, err := exists(cache.Get(ctx, client.ObjectKey{Namespace: w.Namespace, Name: w.Name}, object))
 	switch {
 	case err != nil:
@@ -82,23 +83,4 @@ func (w written) shown(ctx context.Context, cache client.Reader) (bool, error) {
 		return true, nil //nolint:nilerr // versions that cannot be compared say nothing
 	}
 	return order >= 0, nil
-}
-
-func newObject(kind string) client.Object {
-	switch kind {
-	case v1alpha1.KindPersistentFleet:
-		return &v1alpha1.PersistentFleet{}
-	case v1alpha1.KindBucketFleet:
-		return &v1alpha1.BucketFleet{}
-	case v1alpha1.KindStorageReservation:
-		return &v1alpha1.StorageReservation{}
-	case kindStatefulSet:
-		return &appsv1.StatefulSet{}
-	case kindDeployment:
-		return &appsv1.Deployment{}
-	case "PersistentVolumeClaim":
-		return &corev1.PersistentVolumeClaim{}
-	default:
-		return &corev1.Pod{}
-	}
 }

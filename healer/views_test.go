@@ -17,11 +17,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
+	"github.com/fleetwright/fleetwright/healer/rules"
 )
 
 // What counts as shown of a write to a Pod, by what the cache has.
 func TestShown(t *testing.T) {
-	target := Ref{Kind: "Pod", Namespace: "fleets", Name: "my-fleet-0", UID: "uid"}
+	target := rules.Ref{Kind: "Pod", Namespace: "fleets", Name: "my-fleet-0", UID: "uid"}
 	cached := func(uid, version string, going bool) *corev1.Pod {
 		p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "fleets", Name: "my-fleet-0", UID: types.UID(uid), ResourceVersion: version}}
 		if going {
@@ -42,9 +43,9 @@ func TestShown(t *testing.T) {
 		"versions nobody can compare":   {written{Ref: target, version: "x"}, cached("uid", "9", false), true},
 		"gone":                          {written{Ref: target, version: "10"}, nil, true},
 		"a successor":                   {written{Ref: target, version: "10"}, cached("another", "3", false), true},
-		"made, not there yet":           {written{Ref: Ref{Kind: "Pod", Namespace: "fleets", Name: "my-fleet-0"}, version: "10", made: true}, nil, false},
-		"made, there":                   {written{Ref: Ref{Kind: "Pod", Namespace: "fleets", Name: "my-fleet-0"}, version: "10", made: true}, cached("uid", "10", false), true},
-		"made, an older one there":      {written{Ref: Ref{Kind: "Pod", Namespace: "fleets", Name: "my-fleet-0"}, version: "10", made: true}, cached("uid", "9", false), false},
+		"made, not there yet":           {written{Ref: rules.Ref{Kind: "Pod", Namespace: "fleets", Name: "my-fleet-0"}, version: "10", made: true}, nil, false},
+		"made, there":                   {written{Ref: rules.Ref{Kind: "Pod", Namespace: "fleets", Name: "my-fleet-0"}, version: "10", made: true}, cached("uid", "10", false), true},
+		"made, an older one there":      {written{Ref: rules.Ref{Kind: "Pod", Namespace: "fleets", Name: "my-fleet-0"}, version: "10", made: true}, cached("uid", "9", false), false},
 		"deleted, still there":          {written{Ref: target, deleted: true}, cached("uid", "99", false), false},
 		"deleted, going":                {written{Ref: target, deleted: true}, cached("uid", "99", true), true},
 		"deleted, gone":                 {written{Ref: target, deleted: true}, nil, true},
@@ -72,7 +73,9 @@ func TestViews(t *testing.T) {
 	pod := func(name, version string) *corev1.Pod {
 		return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "fleets", Name: name, UID: "uid", ResourceVersion: version}}
 	}
-	target := func(name string) Ref { return Ref{Kind: "Pod", Namespace: "fleets", Name: name, UID: "uid"} }
+	target := func(name string) rules.Ref {
+		return rules.Ref{Kind: "Pod", Namespace: "fleets", Name: name, UID: "uid"}
+	}
 	cache := fake.NewClientBuilder().WithObjects(pod("a", "5"), pod("b", "5")).Build()
 	mine := Request{Kind: "PersistentFleet", NamespacedName: types.NamespacedName{Namespace: "fleets", Name: "mine"}}
 	other := Request{Kind: "BucketFleet", NamespacedName: mine.NamespacedName}
@@ -131,7 +134,7 @@ func TestFailedReadForgetsNoWrite(t *testing.T) {
 		},
 	})
 	h := &Healer{Client: failing, views: newViews()}
-	h.views.wrote(request, written{Ref: Ref{Kind: kindStatefulSet, Name: "my-fleet"}, version: "7"})
+	h.views.wrote(request, written{Ref: rules.Ref{Kind: rules.KindStatefulSet, Name: "my-fleet"}, version: "7"})
 	_, err := h.Reconcile(t.Context(), request)
 	require.Error(t, err)
 	require.Len(t, h.views.writes[request], 1)

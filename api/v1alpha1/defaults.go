@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// Defaults, as DESIGN and the field docs state them.
+// Defaults, as the docs of the fields state them.
 const (
 	DefaultDiskSize                = "10Gi"
 	DefaultCPURequest              = "250m"

@@ -98,9 +98,9 @@ func (s *FleetSpec) validate(path *field.Path) field.ErrorList {
 
 func (s *FleetSpec) validateReplicas(path *field.Path) field.ErrorList {
 	if s.Replicas == nil {
-		return field.ErrorList{field.Required(path, "the number of members, 1 to 100")}
+		return field.ErrorList{field.Required(path, fmt.Sprintf("the number of members, 1 to %d", MaxMembers))}
 	}
-	errs := inRange(path, s.Replicas, 1, 100)
+	errs := inRange(path, s.Replicas, 1, MaxMembers)
 	if zones := len(s.Placement.Zones); len(errs) == 0 && int(*s.Replicas) < zones {
 		errs = append(errs, field.Invalid(path, *s.Replicas, fmt.Sprintf(
 			"must be at least the number of placement.zones, %d, so that no zone is left empty: raise it or remove zones", zones)))

@@ -22,6 +22,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/fleetwright/fleetwright/healer"
+	"github.com/fleetwright/fleetwright/healer/rules"
 	"github.com/fleetwright/fleetwright/internal/version"
 )
 
@@ -127,7 +128,7 @@ func (f *flags) validate() error {
 func (f *flags) register(cmd *cobra.Command) {
 	o := &f.options
 	flag := cmd.Flags()
-	flag.DurationVar(&o.Policy.ReplacementDelay, "member-replacement-delay", healer.DefaultReplacementDelay,
+	flag.DurationVar(&o.Policy.ReplacementDelay, "member-replacement-delay", rules.DefaultReplacementDelay,
 		"how long a member is not ready before it is replaced on a fresh disk, at least 1m")
 	flag.StringSliceVar(&o.Namespaces, "namespaces", nil, "look after fleets of these namespaces only; default all")
 	flag.BoolVar(&o.LeaderElect, "leader-elect", false, "let one of several healers work while the others stand by")

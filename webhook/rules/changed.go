@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
+	"github.com/fleetwright/fleetwright/internal/seal"
 	"github.com/fleetwright/fleetwright/internal/tree"
-	"github.com/fleetwright/fleetwright/render"
 )
 
 // What is wrong with an object that its seal does not fit, in words. Why it may not pass is in sealed.go.
@@ -63,7 +63,7 @@ func sealedWrongly(o *Object, err error) Reason {
 const maxPaths = 8
 
 // changed names what a write changed without a seal for it.
-func changed(in *Input, claimed render.Seal, err error) []Reason {
+func changed(in *Input, claimed seal.Seal, err error) []Reason {
 	reasons, object := foreignKeys(in.Object, nil)
 	anew := in.Old.SealText != in.Object.SealText
 	if anew && err == nil {
@@ -74,7 +74,7 @@ func changed(in *Input, claimed render.Seal, err error) []Reason {
 	}
 	foreign := len(reasons) > 0
 	_, old := foreignKeys(in.Old, nil)
-	paths := render.Differences(old.root, object.root)
+	paths := seal.Differences(old.root, object.root)
 	added := err == nil && claimed.Owned == object.seal().Owned
 	for _, path := range paths[:min(len(paths), maxPaths)] {
 		reasons = append(reasons, changedField(path, added))

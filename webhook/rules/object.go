@@ -11,8 +11,8 @@ import (
 	"sigs.k8s.io/json"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
+	"github.com/fleetwright/fleetwright/internal/seal"
 	"github.com/fleetwright/fleetwright/internal/tree"
-	"github.com/fleetwright/fleetwright/render"
 )
 
 // maxValues bounds what is read of one object. The largest StatefulSet has some thousand values; a tree of this many takes some
@@ -29,7 +29,7 @@ type Object struct {
 	Fleet v1alpha1.Fleet
 
 	root     *tree.Node
-	computed *render.Seal
+	computed *seal.Seal
 }
 
 // readObject reads an object of a request. It builds a tree: nothing in it takes long or much memory to read, whatever the
@@ -99,9 +99,9 @@ func longQuantity(root *tree.Node) string {
 }
 
 // seal computes the seal of the object as it is.
-func (o *Object) seal() render.Seal {
+func (o *Object) seal() seal.Seal {
 	if o.computed == nil {
-		s := render.SealOfTree(o.root)
+		s := seal.OfTree(o.root)
 		o.computed = &s
 	}
 	return *o.computed

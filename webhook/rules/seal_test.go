@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/fleetwright/fleetwright/render"
+	"github.com/fleetwright/fleetwright/internal/seal"
 	"github.com/fleetwright/fleetwright/webhook/rules"
 )
 
@@ -158,7 +158,7 @@ func TestRemedies(t *testing.T) {
 			require.Contains(t, v.Reasons[0].Remedy, tc.want)
 		})
 	}
-	_, err := render.ParseSeal("garbage")
+	_, err := seal.Parse("garbage")
 	require.ErrorContains(t, err, "render the object again")
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
+	"github.com/fleetwright/fleetwright/internal/seal"
 	"github.com/fleetwright/fleetwright/render"
 )
 
@@ -72,7 +73,7 @@ func unsealed(in *Input) []Reason {
 	if in.Old != nil && in.Object.SealText == in.Old.SealText && in.Object.seal() == in.Old.seal() {
 		return nil
 	}
-	claimed, err := render.ParseSeal(in.Object.SealText)
+	claimed, err := seal.Parse(in.Object.SealText)
 	if err == nil && fits(in, claimed, in.Object.seal()) {
 		return nil
 	}
@@ -96,14 +97,14 @@ func withoutGone(in *Input) *Object {
 }
 
 // fits says whether a new object with a seal claimed of it is admitted.
-func fits(in *Input, claimed, seal render.Seal) bool {
+func fits(in *Input, claimed, seal seal.Seal) bool {
 	return claimed.Full == seal.Full ||
 		claimed.Owned == seal.Owned && (in.Old == nil || in.Old.SealText != in.Object.SealText || !intact(in.Old))
 }
 
 // intact says that an object's own fields are as they were rendered.
 func intact(o *Object) bool {
-	claimed, err := render.ParseSeal(o.SealText)
+	claimed, err := seal.Parse(o.SealText)
 	return err == nil && claimed.Owned == o.seal().Owned
 }
 

@@ -18,6 +18,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/fleetwright/fleetwright/healer"
+	"github.com/fleetwright/fleetwright/healer/rules"
+	"github.com/fleetwright/fleetwright/internal/seams"
 	"github.com/fleetwright/fleetwright/test/cluster"
 )
 
@@ -29,31 +31,38 @@ type running struct {
 	stopping context.Context // done as soon as it has been told to
 }
 
-type option func(*healer.RunOptions)
-
-// startHealer runs a healer with the rights that it ships with.
-func startHealer(t *testing.T, w *cluster.World, options ...option) *running {
-	t.Helper()
-	return startHealerAs(t, w, asHealer(t, w.Cluster), options...)
+// options of a healer, and where the test takes hold of it.
+type options struct {
+	healer.RunOptions
+	seams.Healer
 }
 
-func startHealerAs(t *testing.T, w *cluster.World, config *rest.Config, options ...option) *running {
+type option func(*options)
+
+// startHealer runs a healer with the rights that it ships with.
+func startHealer(t *testing.T, w *cluster.World, change ...option) *running {
+	t.Helper()
+	return startHealerAs(t, w, asHealer(t, w.Cluster), change...)
+}
+
+func startHealerAs(t *testing.T, w *cluster.World, config *rest.Config, change ...option) *running {
 	t.Helper()
 	r := &running{clock: newJumpClock(t), registry: prometheus.NewRegistry()}
-	o := healer.RunOptions{
-		Policy:     healer.Policy{ReplacementDelay: healer.DefaultReplacementDelay},
-		Namespaces: []string{w.Namespace},
-		Clock:      r.clock,
-		Registry:   r.registry,
-		Logger:     logger(t),
+	o := options{
+		RunOptions: healer.RunOptions{
+			Policy:     rules.Policy{ReplacementDelay: rules.DefaultReplacementDelay},
+			Namespaces: []string{w.Namespace},
+			Logger:     logger(t),
+		},
+		Healer: seams.Healer{
+			Clock: r.clock, QueueClock: r.clock, Registry: r.registry, Client: reading(nil, r.clock.object), Several: true,
+		},
 	}
-	o.QueueClock = r.clock
-	o.Client = reading(nil, r.clock.object)
-	for _, option := range options {
+	for _, option := range change {
 		option(&o)
 	}
 	running, stop := context.WithCancel(context.WithoutCancel(t.Context()))
-	mgr, err := healer.NewManager(running, config, o)
+	mgr, err := healer.NewManager(seams.With(running, o.Healer), config, o.RunOptions)
 	require.NoError(t, err)
 	done := make(chan error, 1)
 	go func() { done <- mgr.Start(running) }()
@@ -83,7 +92,7 @@ func logger(t *testing.T) logr.Logger {
 
 // oldDisks makes every disk look an hour older to the healer than it is, so
 // that no member's disk seems to be made for its present Pod.
-func oldDisks(o *healer.RunOptions) {
+func oldDisks(o *options) {
 	o.Client = reading(o.Client, func(object any) {
 		switch o := object.(type) {
 		case *corev1.PersistentVolumeClaim:
@@ -107,7 +116,7 @@ func reading(inner func(client.WithWatch) client.WithWatch, change func(any)) fu
 			return err
 		},
 		List: func(ctx ctx, c client.WithWatch, list client.ObjectList, options ...client.ListOption) error {
-			err := c.List(ctx, list, options...)
+			err := c.List(ctx, list, append(options, copied{})...)
 			if err == nil {
 				change(list)
 			}
@@ -115,6 +124,11 @@ func reading(inner func(client.WithWatch) client.WithWatch, change func(any)) fu
 		},
 	})
 }
+
+// copied makes caches hand out copies, which may be changed.
+type copied struct{}
+
+func (copied) ApplyToList(o *client.ListOptions) { o.UnsafeDisableDeepCopy = new(false) }
 
 // wrap adds an interceptor to what wraps clients already.
 func wrap(inner func(client.WithWatch) client.WithWatch, funcs interceptor.Funcs) func(client.WithWatch) client.WithWatch {

@@ -14,7 +14,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
-	"github.com/fleetwright/fleetwright/healer"
 	"github.com/fleetwright/fleetwright/test/cluster"
 )
 
@@ -28,7 +27,7 @@ type fuse struct {
 	blown atomic.Bool
 }
 
-func (f *fuse) option(o *healer.RunOptions) {
+func (f *fuse) option(o *options) {
 	burn := func(object client.Object, write func() error) error {
 		if f.blown.Load() {
 			return errDead
@@ -126,7 +125,7 @@ func TestCommittedReplacementIsFinished(t *testing.T) {
 	s.stop()
 
 	clock := s.clock
-	s.running = startHealer(t, s.w, func(o *healer.RunOptions) {
+	s.running = startHealer(t, s.w, func(o *options) {
 		o.Clock, o.QueueClock, o.Client = clock, clock, reading(nil, clock.object)
 	}, oldDisks)
 	s.w.WaitReplaced(old)
@@ -141,7 +140,7 @@ func TestStaleCachesReplaceNobody(t *testing.T) {
 	var frozen atomic.Bool
 	var seen atomic.Pointer[corev1.PodList]
 	first := true // the cached client is made first
-	s := newReadyFleet(t, 3, oldDisks, func(o *healer.RunOptions) {
+	s := newReadyFleet(t, 3, oldDisks, func(o *options) {
 		inner := o.Client
 		o.Client = func(c client.WithWatch) client.WithWatch {
 			c = inner(c)

@@ -14,7 +14,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
-	"github.com/fleetwright/fleetwright/healer"
 	"github.com/fleetwright/fleetwright/test/cluster"
 )
 
@@ -96,7 +95,7 @@ func TestStopFinishesTheActionInProgress(t *testing.T) {
 	t.Parallel()
 	var deleting atomic.Bool
 	stopping := make(chan struct{})
-	s := newReadyFleet(t, 3, oldDisks, func(o *healer.RunOptions) {
+	s := newReadyFleet(t, 3, oldDisks, func(o *options) {
 		o.Client = wrap(o.Client, interceptor.Funcs{
 			Delete: func(ctx ctx, c client.WithWatch, object client.Object, options ...client.DeleteOption) error {
 				if _, ok := object.(*corev1.Pod); ok {

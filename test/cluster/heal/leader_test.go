@@ -11,11 +11,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
-	"github.com/fleetwright/fleetwright/healer"
 	"github.com/fleetwright/fleetwright/test/cluster"
 )
 
-func electing(o *healer.RunOptions) { o.LeaderElect, o.LeaderElectionNamespace = true, system }
+func electing(o *options) { o.LeaderElect, o.LeaderElectionNamespace = true, system }
 
 // Two healers run for one lease; when the one that works stops, the other takes
 // over at once. Not parallel: there is one lease.
@@ -55,7 +54,7 @@ func TestTwoHealersAtOnce(t *testing.T) {
 	t.Parallel()
 	s := newReadyFleet(t, 3, oldDisks)
 	clock := s.clock
-	startHealer(t, s.w, func(o *healer.RunOptions) {
+	startHealer(t, s.w, func(o *options) {
 		o.Clock, o.QueueClock, o.Client = clock, clock, reading(nil, clock.object)
 	}, oldDisks)
 	disks, pods := s.disks(3), s.pods(3)

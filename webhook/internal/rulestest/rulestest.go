@@ -85,7 +85,7 @@ func Rendered(t testing.TB, f v1alpha1.Fleet, object string) string {
 	objects, err := render.Render(f, render.Options{})
 	require.NoError(t, err)
 	for _, o := range objects {
-		if o.ID().Kind+"/"+o.ID().Name == object {
+		if o.Typed.GetObjectKind().GroupVersionKind().Kind+"/"+o.Typed.GetName() == object {
 			text, err := json.Marshal(o.Typed)
 			require.NoError(t, err)
 			return string(text)

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package rules
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/fleetwright/fleetwright/api/v1alpha1"
+	"github.com/fleetwright/fleetwright/render"
+)
+
+// FleetValues takes a fleet apart, with what render would make of it.
+func FleetValues(f v1alpha1.Fleet) Fleet {
+	spec := f.Shared()
+	_, persistent := f.(*v1alpha1.PersistentFleet)
+	values := Fleet{
+		Kind: f.Kind(), Namespace: f.GetNamespace(), Name: f.GetName(), UID: string(f.GetUID()), Generation: f.GetGeneration(),
+		Persistent: persistent, WorkloadKind: KindStatefulSet,
+		Identity: render.Identity(f), SpecDigest: render.SpecDigest(f),
+		Bucket: f.Store().BucketURL().String(), ReservationName: render.ReservationName(f.Store().BucketURL()),
+		Zones: spec.Placement.Zones, Strict: spec.Placement.Mode != v1alpha1.PlacementRelaxed,
+		Paused: spec.Maintenance.Paused, Stopped: spec.Maintenance.Stopped,
+		Deleting:  !f.GetDeletionTimestamp().IsZero(),
+		Finalizer: slices.Contains(f.GetFinalizers(), v1alpha1.FinalizerFleetCleanup),
+	}
+	if !f.Ordered() {
+		values.WorkloadKind = KindDeployment
+	}
+	if errs := f.Validate(); len(errs) > 0 {
+		values.Invalid = errs.ToAggregate().Error()
+	}
+	return values
+}
+
+// RefOf returns enough of an object to change it.
+func RefOf(kind string, o metav1.Object) Ref {
+	return Ref{Kind: kind, Namespace: o.GetNamespace(), Name: o.GetName(), UID: string(o.GetUID()), ResourceVersion: o.GetResourceVersion()}
+}
+
+func reservationValues(r *v1alpha1.StorageReservation) *Reservation {
+	owner := r.Spec.Fleet
+	return &Reservation{
+		Name: r.Name, Identity: r.Spec.Identity, Owner: fmt.Sprintf("%s %s/%s", owner.Kind, owner.Namespace, owner.Name),
+		Terminating: !r.DeletionTimestamp.IsZero(),
+	}
+}
+
+func workloadMeta(kind string, o metav1.Object) Workload {
+	return Workload{
+		Ref: RefOf(kind, o), Identity: o.GetLabels()[v1alpha1.LabelFleetUID], SpecDigest: o.GetAnnotations()[v1alpha1.AnnotationSpecDigest],
+		Owned: len(o.GetOwnerReferences()) > 0, Terminating: !o.GetDeletionTimestamp().IsZero(),
+	}
+}
+
+// replicasOf returns spec.replicas, where the API server reads nothing as one.
+func replicasOf(n *int32) int {
+	if n == nil {
+		return 1
+	}
+	return int(*n)
+}
+
+func statefulSetValues(set *appsv1.StatefulSet) *Workload {
+	w := workloadMeta(KindStatefulSet, set)
+	w.Observed = set.Status.ObservedGeneration == set.Generation
+	w.Replicas = replicasOf(set.Spec.Replicas)
+	w.Existing, w.Ready, w.Updated = int(set.Status.Replicas), int(set.Status.ReadyReplicas), int(set.Status.UpdatedReplicas)
+	w.CurrentRevision, w.NextRevision = set.Status.CurrentRevision, set.Status.UpdateRevision
+	rolling := set.Spec.UpdateStrategy.RollingUpdate
+	w.Held = rolling != nil && rolling.Partition != nil && *rolling.Partition > 0
+	return &w
+}
+
+func deploymentValues(d *appsv1.Deployment) *Workload {
+	w := workloadMeta(KindDeployment, d)
+	w.Observed = d.Status.ObservedGeneration == d.Generation
+	w.Replicas = replicasOf(d.Spec.Replicas)
+	w.Existing, w.Ready, w.Updated = int(d.Status.Replicas), int(d.Status.ReadyReplicas), int(d.Status.UpdatedReplicas)
+	w.Held = d.Spec.Paused
+	return &w
+}
+
+func claimValues(c *corev1.PersistentVolumeClaim, zone func(node string) string, now time.Time) *Claim {
+	return &Claim{
+		Ref: RefOf(KindClaim, c), Identity: c.Labels[v1alpha1.LabelFleetUID],
+		Created: past(c.CreationTimestamp.Time, now), Terminating: !c.DeletionTimestamp.IsZero(), Finalizers: c.Finalizers,
+		Bound: c.Status.Phase == corev1.ClaimBound, Lost: c.Status.Phase == corev1.ClaimLost,
+		Zone: zone(c.Annotations[SelectedNode]),
+	}
+}
+
+// SelectedNode is where the scheduler writes for which node a claim is to be provisioned.
+const SelectedNode = "volume.kubernetes.io/selected-node"
+
+// imageWaits are what a container waits on that no other disk would give it: its image, or its configuration. They are the
+// kubelet's reasons.
+var imageWaits = []string{
+	"ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull", "ImageInspectError", "RegistryUnavailable",
+	"SignatureValidationFailed", "CreateContainerConfigError",
+}
+
+// startWaits are what every container waits on while its Pod starts.
+var startWaits = []string{"ContainerCreating", "PodInitializing"}
+
+func podValues(pod *corev1.Pod, identity, workloadUID string, zone func(node string) string, now time.Time) *Pod {
+	controller := metav1.GetControllerOfNoCopy(pod)
+	p := &Pod{
+		Ref: RefOf(KindPod, pod), Ours: pod.Labels[v1alpha1.LabelFleetUID] == identity,
+		Controlled: controller != nil && workloadUID != "" && string(controller.UID) == workloadUID, Ownerless: controller == nil,
+		Created: past(pod.CreationTimestamp.Time, now), Finalizers: pod.Finalizers, Node: pod.Spec.NodeName, Zone: zone(pod.Spec.NodeName),
+		Gated:    slices.Contains(pod.Spec.SchedulingGates, corev1.PodSchedulingGate{Name: v1alpha1.GateBucketZone}),
+		Handover: handoverOf(pod),
+	}
+	if at := pod.DeletionTimestamp; at != nil {
+		p.Terminating, p.DeletedAt = true, at.Time
+		p.Forced = pod.DeletionGracePeriodSeconds != nil && *pod.DeletionGracePeriodSeconds == 0
+	}
+	p.Transition = p.Created
+	for _, c := range pod.Status.Conditions {
+		at := past(c.LastTransitionTime.Time, now)
+		switch {
+		case c.Type == corev1.PodReady:
+			p.Ready = c.Status == corev1.ConditionTrue
+			p.Transition = later(p.Transition, at)
+			// A kubelet writes the condition when it starts a Pod; a later change means that it was Ready.
+			started := pod.Status.StartTime
+			p.Failed = !p.Ready && started != nil && at.Sub(started.Time) > 10*time.Second
+		case c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse && c.Reason == corev1.PodReasonUnschedulable && p.Node == "":
+			p.Unschedulable, p.UnscheduledSince = orElse(Sentence(c.Message), "no reason given"), at
+		}
+	}
+	for _, c := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
+		p.container(c)
+	}
+	return p
+}
+
+// container notes what is wrong with a container.
+func (p *Pod) container(c corev1.ContainerStatus) {
+	p.Failed = p.Failed || c.RestartCount > 0
+	switch waiting, ended := c.State.Waiting, c.State.Terminated; {
+	case waiting != nil && slices.Contains(imageWaits, waiting.Reason):
+		p.ImageWait = orElse(p.ImageWait, Sentence("container "+c.Name, waiting.Reason, waiting.Message))
+	case waiting != nil && waiting.Reason != "" && !slices.Contains(startWaits, waiting.Reason):
+		p.Failed = true
+		p.Trouble = orElse(p.Trouble, Sentence("container "+c.Name, waiting.Reason, waiting.Message))
+	case ended != nil && ended.ExitCode != 0:
+		p.Failed = true
+		p.Trouble = orElse(p.Trouble, Sentence("container "+c.Name, orElse(ended.Reason, "Error"), fmt.Sprintf("exit code %d", ended.ExitCode)))
+	}
+}
+
+// handoverRecord is the value of AnnotationReplacement.
+type handoverRecord struct {
+	ClaimUID  string `json:"claimUID"`
+	Committed bool   `json:"committed,omitempty"`
+}
+
+// HandoverRecord is what a Pod is annotated with while it hands its name over.
+func HandoverRecord(claim Ref, committed bool) string {
+	raw, _ := json.Marshal(handoverRecord{ClaimUID: claim.UID, Committed: committed})
+	return string(raw)
+}
+
+// handoverOf reads a hand-over; a record that cannot be read is one that was not committed.
+func handoverOf(pod *corev1.Pod) *Handover {
+	if !slices.Contains(pod.Finalizers, v1alpha1.FinalizerReplacingDisk) {
+		return nil
+	}
+	var record handoverRecord
+	if json.Unmarshal([]byte(pod.Annotations[v1alpha1.AnnotationReplacement]), &record) != nil || record.ClaimUID == "" {
+		return &Handover{}
+	}
+	return &Handover{ClaimUID: record.ClaimUID, Committed: record.Committed}
+}
+
+// past returns t, or now if t has not come yet.
+func past(t, now time.Time) time.Time {
+	if t.After(now) {
+		return now
+	}
+	return t
+}
+
+func orElse(text, other string) string {
+	if text != "" {
+		return text
+	}
+	return other
+}
+
+// Sentence joins what is not empty, and cuts what is long: a message goes into conditions and events.
+func Sentence(parts ...string) string {
+	const limit = 300
+	return Cut(strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), ": "), limit)
+}
+
+func Cut(text string, limit int) string {
+	if len(text) <= limit {
+		return text
+	}
+	return strings.ToValidUTF8(text[:limit], "") + "..."
+}
