@@ -25,7 +25,7 @@ const operations = "operations.md"
 
 // Whatever the healer says has an entry in docs/operations.md, and whatever has an entry is said.
 func TestOperationsNamesEverything(t *testing.T) {
-	page, flags := read(t, operations), flagNames(t)
+	page, flags := read(t, operations), flagNames(t, "fleetwright-healer")
 	for what, words := range map[string][]string{
 		"phase":            typedConstants(t, "../api/v1alpha1/status_types.go", "Phase"),
 		"state":            typedConstants(t, "../api/v1alpha1/status_types.go", "MemberState"),
@@ -151,10 +151,21 @@ func metricNames() []string {
 	return out
 }
 
+// Every flag of the webhook is in docs/guards.md.
+func TestGuardsNamesFlags(t *testing.T) {
+	page, flags := read(t, "guards.md"), flagNames(t, "fleetwright-webhook")
+	require.Greater(t, len(flags), 3)
+	for _, flag := range flags {
+		if flag != "--help" && flag != "--version" {
+			require.Contains(t, page, "`"+flag, "the flag %s is not explained", flag)
+		}
+	}
+}
+
 // flagNames asks the program.
-func flagNames(t *testing.T) []string {
+func flagNames(t *testing.T, program string) []string {
 	t.Helper()
-	help := sh(t, nil, "cd .. && go run ./cmd/fleetwright-healer --help")
+	help := sh(t, nil, "cd .. && go run ./cmd/"+program+" --help")
 	var out []string
 	for _, m := range regexp.MustCompile(`(?m)^ +(?:-\w, )?(--[a-z-]+)`).FindAllStringSubmatch(help, -1) {
 		out = append(out, m[1])

@@ -66,4 +66,4 @@ func wellFleet() *rules.Snapshot {
 	return s
 }
 
-func count(n int) int32 { return int32(n) } //nolint:gosec // members of a test
+func count(n int) int32 { return int32(n) }

@@ -120,7 +120,7 @@ func NewManager(ctx context.Context, config *rest.Config, o RunOptions) (manager
 			return nil, err
 		}
 	}
-	h, err := o.healer(mgr, seams.Of(ctx))
+	h, err := o.healer(mgr, seams.Of[seams.Healer](ctx))
 	if err != nil {
 		return nil, err
 	}

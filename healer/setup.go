@@ -154,7 +154,7 @@ func (h *Healer) control(ctx context.Context, mgr manager.Manager, kind string, 
 	if o.Concurrency == 0 {
 		o.Concurrency = defaultConcurrency
 	}
-	seam := seams.Of(ctx)
+	seam := seams.Of[seams.Healer](ctx)
 	if seam.QueueClock == nil {
 		seam.QueueClock = clock.RealClock{}
 	}

@@ -5,16 +5,9 @@
 package main
 
 import (
-	"context"
 	"os"
-	"os/signal"
-	"syscall"
+
+	"github.com/fleetwright/fleetwright/internal/program/daemon"
 )
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
-	stop()
-	os.Exit(code) //nolint:gocritic // stop was called
-}
+func main() { os.Exit(daemon.Main(command(), linked)) }

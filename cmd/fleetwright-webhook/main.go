@@ -4,11 +4,11 @@
 package main
 
 import (
-	"context"
 	"os"
-	"os/signal"
 	"runtime/debug"
-	"syscall"
+
+	"github.com/fleetwright/fleetwright/internal/program/daemon"
+	"github.com/fleetwright/fleetwright/webhook/serve"
 )
 
 // gcPercent trades memory for latency: a review is garbage as soon as it is answered, and what stays is a few megabytes.
@@ -16,8 +16,5 @@ const gcPercent = 400
 
 func main() {
 	debug.SetGCPercent(gcPercent)
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr, serveInCluster)
-	stop()
-	os.Exit(code)
+	os.Exit(daemon.Main(command(serve.Run), linked))
 }

@@ -5,63 +5,25 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"net"
 	"strconv"
 
 	"github.com/spf13/cobra"
-	"k8s.io/klog/v2"
-	"k8s.io/klog/v2/textlogger"
-	"sigs.k8s.io/controller-runtime/pkg/client/config"
-	"sigs.k8s.io/controller-runtime/pkg/log"
+	"k8s.io/client-go/rest"
 
-	"github.com/fleetwright/fleetwright/internal/version"
+	"github.com/fleetwright/fleetwright/internal/program"
+	"github.com/fleetwright/fleetwright/internal/program/daemon"
 	"github.com/fleetwright/fleetwright/webhook/serve"
 )
 
-// Exit codes.
-const (
-	exitOK    = 0
-	exitUsage = 2 // the command line is wrong
-	exitOther = 3 // anything else, such as a port that is taken
-)
+// linked is the version, set by the linker in a release.
+var linked string
 
 // A server runs the webhook until the context ends.
-type server func(ctx context.Context, o serve.Options, errs io.Writer) error
+type server func(context.Context, *rest.Config, serve.Options) error
 
-// serveInCluster serves with the rights of the Pod, or of a kubeconfig outside a cluster.
-func serveInCluster(ctx context.Context, o serve.Options, errs io.Writer) error {
-	logger := textlogger.NewLogger(textlogger.NewConfig(textlogger.Output(errs)))
-	log.SetLogger(logger)
-	klog.SetLogger(logger)
-	rest, err := config.GetConfig()
-	if err != nil {
-		return fmt.Errorf("finding the API server: %w", err)
-	}
-	return serve.Run(ctx, rest, o)
-}
-
-// run executes the command line and returns the exit code.
-func run(ctx context.Context, args []string, out, errs io.Writer, s server) int {
-	started := false
-	root := rootCommand(s, &started)
-	root.SetArgs(args)
-	root.SetOut(out)
-	root.SetErr(errs)
-	err := root.ExecuteContext(ctx)
-	switch {
-	case err == nil:
-		return exitOK
-	case started:
-		_, _ = fmt.Fprintf(errs, "fleetwright-webhook: %v\n", err)
-		return exitOther
-	default:
-		_, _ = fmt.Fprintf(errs, "fleetwright-webhook: %v\nRun 'fleetwright-webhook --help' for usage.\n", err)
-		return exitUsage
-	}
-}
-
-func rootCommand(s server, started *bool) *cobra.Command {
+func command(s server) *cobra.Command {
+	var f daemon.Flags
 	o := serve.Default()
 	port := 9443
 	cmd := &cobra.Command{
@@ -80,47 +42,32 @@ Told to stop, it is not ready at once and goes on serving for --drain-delay, so 
 Exit codes: 0 stopped when told to, 2 usage, 3 anything else.`,
 		Example: `  fleetwright-webhook --namespace fleetwright-system
   fleetwright-webhook --tls files --cert-dir /tls`,
-		Args:          cobra.NoArgs,
-		SilenceUsage:  true,
-		SilenceErrors: true,
+		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if port < 1 || port > 65535 {
-				return fmt.Errorf("--port %d: must be from 1 to 65535", port)
+				return program.UsageError{Err: fmt.Errorf("--port %d: must be from 1 to 65535", port)}
 			}
 			o.Address = net.JoinHostPort("", strconv.Itoa(port))
 			if err := o.Validate(); err != nil {
+				return program.UsageError{Err: err}
+			}
+			f.Logger(cmd.ErrOrStderr())
+			config, err := f.Config()
+			if err != nil {
 				return err
 			}
-			*started = true
-			return s(cmd.Context(), o, cmd.ErrOrStderr())
+			return s(cmd.Context(), config, o)
 		},
 	}
-	f := cmd.Flags()
-	f.StringVar(&o.Healer, "healer-identity", o.Healer, "user name of the healer, who alone changes replicas and deletes disks")
-	f.StringVar(&o.Namespace, "namespace", o.Namespace, "namespace of the webhook's Service and Secret")
-	f.IntVar(&port, "port", port, "port of reviews")
-	f.StringVar(&o.MetricsAddress, "metrics-bind-address", o.MetricsAddress, "address of /metrics, 0 for none")
-	f.StringVar(&o.ProbeAddress, "health-probe-bind-address", o.ProbeAddress, "address of /healthz and /readyz, 0 for none")
-	f.StringVar(&o.TLS, "tls", o.TLS, "where the certificate comes from: rotate or files")
-	f.StringVar(&o.CertDir, "cert-dir", o.CertDir, "directory of tls.crt and tls.key with --tls files")
-	f.DurationVar(&o.DrainDelay, "drain-delay", o.DrainDelay, "how long to go on serving when told to stop")
-	cmd.AddCommand(versionCommand(started))
+	flag := cmd.Flags()
+	flag.StringVar(&o.Healer, "healer-identity", o.Healer, "user name of the healer, who alone changes replicas and deletes disks")
+	flag.StringVar(&o.Namespace, "namespace", o.Namespace, "namespace of the webhook's Service and Secret")
+	flag.IntVar(&port, "port", port, "port of reviews")
+	flag.StringVar(&o.MetricsAddress, "metrics-bind-address", o.MetricsAddress, "address of /metrics, 0 for none")
+	flag.StringVar(&o.ProbeAddress, "health-probe-bind-address", o.ProbeAddress, "address of /healthz and /readyz, 0 for none")
+	flag.StringVar(&o.TLS, "tls", o.TLS, "where the certificate comes from: rotate or files")
+	flag.StringVar(&o.CertDir, "cert-dir", o.CertDir, "directory of tls.crt and tls.key with --tls files")
+	flag.DurationVar(&o.DrainDelay, "drain-delay", o.DrainDelay, "how long to go on serving when told to stop")
+	f.Register(cmd, "refusals")
 	return cmd
-}
-
-// linked is the version, set by the linker in a release.
-var linked string
-
-func versionCommand(started *bool) *cobra.Command {
-	return &cobra.Command{
-		Use:     "version",
-		Short:   "Print the version",
-		Example: `  fleetwright-webhook version`,
-		Args:    cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			*started = true
-			_, err := fmt.Fprintln(cmd.OutOrStdout(), version.Line("fleetwright-webhook", linked))
-			return err
-		},
-	}
 }

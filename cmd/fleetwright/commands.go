@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fleetwright/fleetwright/internal/krm"
-	"github.com/fleetwright/fleetwright/internal/version"
 )
 
 func (a *app) validateCommand() *cobra.Command {
@@ -73,22 +72,6 @@ standard error and listed in the results.`,
 				return problems
 			}
 			return nil
-		},
-	}
-}
-
-// linked is the version, set by the linker in a release.
-var linked string
-
-func (a *app) versionCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:     "version",
-		Short:   "Print the version",
-		Example: `  fleetwright version`,
-		Args:    cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
-			_, err := fmt.Fprintln(a.out, version.Line("fleetwright", linked))
-			return err
 		},
 	}
 }

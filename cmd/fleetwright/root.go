@@ -3,6 +3,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -13,16 +14,15 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/util/validation"
 
+	"github.com/fleetwright/fleetwright/internal/program"
 	"github.com/fleetwright/fleetwright/render/source"
 )
 
-// Exit codes.
-const (
-	exitOK    = 0
-	exitInput = 1 // the input is wrong, a directory is stale, or a change is refused
-	exitUsage = 2 // the command line is wrong
-	exitOther = 3 // anything else, such as a full disk
-)
+// linked is the version, set by the linker in a release.
+var linked string
+
+// exitInput is the exit code when the input is wrong, a directory is stale, or a change is refused.
+const exitInput = 1
 
 type streams struct {
 	in  io.Reader
@@ -34,8 +34,6 @@ type streams struct {
 type app struct {
 	streams
 	getenv func(string) string
-	// started says that a command's own work began: errors before are about the command line.
-	started bool
 	// checks says that the command only looks, so that nobody has to be told that nothing was rendered.
 	checks bool
 }
@@ -59,11 +57,10 @@ func run(args []string, s streams, getenv func(string) string) int {
 	case "kubectl_complete-fleetwright":
 		args = slices.Insert(args, 1, cobra.ShellCompRequestCmd)
 	}
-	root.SetArgs(args[1:])
 	root.SetIn(s.in)
 	root.SetOut(s.out)
 	root.SetErr(s.err)
-	return a.exitCode(root.Execute())
+	return a.exitCode(program.Execute(context.Background(), root, linked, args[1:]))
 }
 
 func (a *app) rootCommand() *cobra.Command {
@@ -80,13 +77,8 @@ Exit codes: 0 done, 1 the input is wrong, a directory is stale or a change is re
   fleetwright validate fleets/
   fleetwright plan ../base/fleets fleets/
   fleetwright render overlays/production -o rendered/production`,
-		SilenceUsage:  true,
-		SilenceErrors: true,
-		PersistentPreRun: func(*cobra.Command, []string) {
-			a.started = true
-		},
 	}
-	root.AddCommand(a.renderCommand(), a.validateCommand(), a.planCommand(), a.fnCommand(), a.versionCommand())
+	root.AddCommand(a.renderCommand(), a.validateCommand(), a.planCommand(), a.fnCommand())
 	return root
 }
 
@@ -95,8 +87,6 @@ func (a *app) exitCode(err error) int {
 	var problems source.Problems
 	var usage usageError
 	switch {
-	case err == nil:
-		return exitOK
 	case errors.As(err, &problems):
 		a.printProblems("error", problems)
 		outcome := "; nothing was rendered"
@@ -108,13 +98,12 @@ func (a *app) exitCode(err error) int {
 	case errors.Is(err, errStale), errors.Is(err, errRefused):
 		a.printf("fleetwright: %v%s\n", err, a.application())
 		return exitInput
-	case !a.started, errors.As(err, &usage):
-		a.printf("fleetwright: %v\nRun 'fleetwright --help' for usage.\n", err)
-		return exitUsage
-	default:
-		a.printf("fleetwright: %v%s\n", err, a.application())
-		return exitOther
+	case errors.As(err, &usage):
+		err = program.UsageError{Err: usage}
+	case err != nil && !errors.As(err, new(program.UsageError)):
+		err = fmt.Errorf("%w%s", err, a.application())
 	}
+	return program.Exit(a.err, "fleetwright", "usage", err)
 }
 
 // printf writes to the error stream. Nobody can be told when that fails.

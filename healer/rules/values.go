@@ -298,6 +298,7 @@ func Sentence(parts ...string) string {
 	return Cut(strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), ": "), limit)
 }
 
+// Cut shortens text to a limit of bytes.
 func Cut(text string, limit int) string {
 	if len(text) <= limit {
 		return text

@@ -5,6 +5,7 @@ package seams
 
 import (
 	"context"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"k8s.io/utils/clock"
@@ -25,13 +26,28 @@ type Healer struct {
 	Several bool
 }
 
-type key struct{}
+// Webhook is what a test may replace of a webhook. The zero value replaces nothing.
+type Webhook struct {
+	// DNSNames are names of the server beside those of its Service.
+	DNSNames []string
+	// Registry takes the metrics.
+	Registry prometheus.Registerer
+	// Instance tells several webhooks in this process apart.
+	Instance string
+	// Certificate is how long certificates live, and Lookahead how long before its end one is renewed; zero values are those of
+	// cert-controller, one year and 90 days.
+	Certificate, Lookahead time.Duration
+}
 
-// With returns a context in which a healer is made with these seams.
-func With(ctx context.Context, h Healer) context.Context { return context.WithValue(ctx, key{}, h) }
+type key[T any] struct{}
+
+// With returns a context in which a program is made with these seams.
+func With[T Healer | Webhook](ctx context.Context, seams T) context.Context {
+	return context.WithValue(ctx, key[T]{}, seams)
+}
 
 // Of returns the seams of a context.
-func Of(ctx context.Context) Healer {
-	h, _ := ctx.Value(key{}).(Healer)
-	return h
+func Of[T Healer | Webhook](ctx context.Context) T {
+	seams, _ := ctx.Value(key[T]{}).(T)
+	return seams
 }

@@ -37,6 +37,14 @@ planted() {
 	sed -n 's/^[^ ]*planted.go:\([0-9]*\):.*(depguard)$/\1/p' output | sort -u | grep -c . || true
 }
 
+# timed PACKAGE fails unless the linter refuses it to ask what time it is.
+timed() {
+	planted "$1" time >/dev/null
+	printf 'package planted\n\nimport "time"\n\nvar _ = time.Now()\n' >"$copy/module/$1/planted.go"
+	"$linter" run --enable-only forbidigo "./$1" >output 2>&1 || true
+	grep -q '(forbidigo)' output || { echo "$1 may ask what time it is:"; cat output; exit 1; }
+}
+
 # refused PACKAGE IMPORT... fails unless every import is refused.
 refused() {
 	got=$(planted "$@")
@@ -52,6 +60,7 @@ for package in api/v1alpha1 internal/tree internal/identity internal/flux intern
 	healer/rules webhook/rules; do
 	refused "$package" $pure
 done
+for package in api/v1alpha1 healer/rules webhook/rules; do timed "$package"; done
 refused api/v1alpha1 $us/render $us/internal/tree $us/healer $us/webhook
 refused internal/tree $us/api/v1alpha1 $us/render
 refused internal/seal $us/render $us/healer $us/webhook

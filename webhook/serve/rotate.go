@@ -14,12 +14,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
+	"github.com/fleetwright/fleetwright/internal/seams"
 	"github.com/fleetwright/fleetwright/webhook/registration"
 )
 
 // addRotator makes and renews a certificate in a Secret. It is served from the Secret itself: a mounted file would follow
 // it a minute later. The rotator waits for a file all the same, so it gets one, without the key, in a directory of its own.
-func addRotator(ctx context.Context, mgr manager.Manager, certs *certificates, dir, namespace string, s Seams) error {
+func addRotator(ctx context.Context, mgr manager.Manager, certs *certificates, dir, namespace string) error {
 	err := onChange(ctx, mgr.GetCache(), &corev1.Secret{}, func(secret *corev1.Secret, there bool) {
 		if !there || len(secret.Data[certFile]) == 0 {
 			return // what is served stays good until it expires
@@ -37,7 +38,7 @@ func addRotator(ctx context.Context, mgr manager.Manager, certs *certificates, d
 	if err != nil {
 		return err
 	}
-	name := serviceName(namespace)
+	s, name := seams.Of[seams.Webhook](ctx), serviceName(namespace)
 	return rotator.AddRotator(mgr, &rotator.CertRotator{
 		SecretKey:      types.NamespacedName{Namespace: namespace, Name: secretName},
 		CertDir:        dir,
@@ -50,10 +51,8 @@ func addRotator(ctx context.Context, mgr manager.Manager, certs *certificates, d
 		FieldOwner:     registration.Name,
 		ControllerName: "cert-rotator" + s.Instance,
 		// Every replica rotates; the Secret's resource version lets one of them win.
-		RequireLeaderElection:  false,
-		CaCertDuration:         s.Rotation.Authority,
-		ServerCertDuration:     s.Rotation.Certificate,
-		LookaheadInterval:      s.Rotation.Lookahead,
-		RotationCheckFrequency: s.Rotation.Check,
+		RequireLeaderElection: false,
+		ServerCertDuration:    s.Certificate,
+		LookaheadInterval:     s.Lookahead,
 	})
 }

@@ -13,7 +13,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -31,6 +30,7 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
+	"github.com/fleetwright/fleetwright/internal/seams"
 	"github.com/fleetwright/fleetwright/webhook"
 	"github.com/fleetwright/fleetwright/webhook/registration"
 )
@@ -87,25 +87,6 @@ func (o *Options) Validate() error {
 
 // Run serves until the context ends, then drains and stops.
 func Run(ctx context.Context, config *rest.Config, o Options) error {
-	return RunWith(ctx, config, o, Seams{})
-}
-
-// Seams are what tests of several replicas in one process change. The zero value is a Pod's.
-type Seams struct {
-	DNSNames []string              // names of the server beside those of its Service
-	Registry prometheus.Registerer // nil: the one that the metrics address serves
-	Instance string                // tells replicas apart
-	Rotation Rotation
-}
-
-// Rotation says how long certificates live; zero values are those of cert-controller: ten years for the authority, one for
-// the certificate, renewed 90 days before.
-type Rotation struct {
-	Authority, Certificate, Lookahead, Check time.Duration
-}
-
-// RunWith is Run with seams.
-func RunWith(ctx context.Context, config *rest.Config, o Options, s Seams) error {
 	if err := o.Validate(); err != nil {
 		return err
 	}
@@ -115,7 +96,7 @@ func RunWith(ctx context.Context, config *rest.Config, o Options, s Seams) error
 	if err != nil {
 		return err
 	}
-	registry := s.Registry
+	registry := seams.Of[seams.Webhook](ctx).Registry
 	if registry == nil {
 		registry = ctrlmetrics.Registry
 	}
@@ -130,7 +111,7 @@ func RunWith(ctx context.Context, config *rest.Config, o Options, s Seams) error
 		return fmt.Errorf("a directory for the rotator: %w", err)
 	}
 	defer func() { _ = os.RemoveAll(space) }()
-	if err := addCertificates(ctx, mgr, certs, space, o, s); err != nil {
+	if err := addCertificates(ctx, mgr, certs, space, o); err != nil {
 		return fmt.Errorf("setting up certificates: %w", err)
 	}
 	reader := &webhook.Reader{Cached: mgr.GetCache(), Live: mgr.GetAPIReader(), Metrics: metrics}

@@ -19,6 +19,7 @@ import (
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/fleetwright/fleetwright/internal/seams"
 	"github.com/fleetwright/fleetwright/test/cluster"
 	"github.com/fleetwright/fleetwright/test/cluster/program"
 	"github.com/fleetwright/fleetwright/webhook/registration"
@@ -91,19 +92,19 @@ func (g *guards) configuration() *admissionregistrationv1.ValidatingWebhookConfi
 
 // start runs another replica and waits until it is ready. Its options are
 // those of a Pod, but for the addresses.
-func (g *guards) start(t testing.TB, change ...func(*serve.Options, *serve.Seams)) *replica {
+func (g *guards) start(t testing.TB, change ...func(*serve.Options, *seams.Webhook)) *replica {
 	t.Helper()
 	o := serve.Default()
 	o.Address, o.MetricsAddress, o.ProbeAddress = "127.0.0.1:"+program.FreePort(t), "0", "127.0.0.1:"+program.FreePort(t)
 	registry := prometheus.NewRegistry()
 	o.DrainDelay = time.Second
-	seams := serve.Seams{DNSNames: []string{"localhost"}, Registry: registry, Instance: o.ProbeAddress}
+	s := seams.Webhook{DNSNames: []string{"localhost"}, Registry: registry, Instance: o.ProbeAddress}
 	for _, c := range change {
-		c(&o, &seams)
+		c(&o, &s)
 	}
 	running, stop := context.WithCancel(context.Background())
 	r := &replica{address: o.Address, probe: "http://" + o.ProbeAddress, metrics: registry, stop: stop, ended: make(chan error, 1)}
-	go func() { r.ended <- serve.RunWith(running, g.config, o, seams) }()
+	go func() { r.ended <- serve.Run(seams.With(running, s), g.config, o) }()
 	isReady := false
 	defer func() {
 		if !isReady {
