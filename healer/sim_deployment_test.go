@@ -56,7 +56,9 @@ func (w *world) runDeployment() {
 	if old != nil && !d.Spec.Paused && (ready == replicas || !isReady(old) && starting == 0) {
 		w.remove(old, nil, false)
 	}
-	status := appsv1.DeploymentStatus{ObservedGeneration: d.Generation, Replicas: count(there), ReadyReplicas: count(ready), UpdatedReplicas: count(updated)}
+	status := appsv1.DeploymentStatus{
+		ObservedGeneration: d.Generation, Replicas: count(there), ReadyReplicas: count(ready), UpdatedReplicas: count(updated),
+	}
 	if !equalJSON(status, d.Status) {
 		d.Status = status
 		w.update(d)

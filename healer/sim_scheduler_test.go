@@ -101,7 +101,7 @@ func (w *world) place(pod *corev1.Pod) (*node, string) {
 func (w *world) taken(pod *corev1.Pod) (onNode, perZone map[string]int) {
 	onNode, perZone = map[string]int{}, map[string]int{}
 	for _, other := range w.pods() {
-		if other.Spec.NodeName == "" || other.Labels[v1alpha1.LabelFleetUID] != pod.Labels[v1alpha1.LabelFleetUID] {
+		if other.Spec.NodeName == "" || isOver(&other) || other.Labels[v1alpha1.LabelFleetUID] != pod.Labels[v1alpha1.LabelFleetUID] {
 			continue
 		}
 		onNode[other.Spec.NodeName]++
