@@ -175,7 +175,9 @@ func (h *Healer) next(s *rules.Snapshot, d *rules.Decision, now time.Time) recon
 	return reconcile.Result{RequeueAfter: max(next.Sub(h.Clock.Now()), time.Millisecond)}
 }
 
-func (h *Healer) decide(ctx context.Context, o *rules.Observer, fleet v1alpha1.Fleet, now time.Time) (*rules.Snapshot, *rules.Decision, error) {
+func (h *Healer) decide(
+	ctx context.Context, o *rules.Observer, fleet v1alpha1.Fleet, now time.Time,
+) (*rules.Snapshot, *rules.Decision, error) {
 	s, err := o.Observe(ctx, fleet, now)
 	if err != nil {
 		return nil, nil, err
@@ -230,6 +232,7 @@ func (h *Healer) confirmAndAct(
 		return nil, nil, errChanged
 	}
 	if err != nil {
+		h.tries.tried(request, decision.Action, "refused", h.Clock.Now())
 		h.failed(fleet, decision, err)
 		h.Metrics.acted(request, decision, "failed", 0)
 		return snapshot, decision, err

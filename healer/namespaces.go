@@ -124,7 +124,8 @@ func (r *releaser) release(ctx context.Context, request Request) (bool, error) {
 		return false, err
 	}
 	act := &actor{verbs: verbs{r.client}, fleet: fleet, memory: &memory{}, wrote: func(written) {}}
-	if err := act.act(ctx, nil, &rules.Action{Verb: rules.VerbRemoveFinalizer, Targets: []rules.Ref{rules.RefOf(fleet.Kind(), fleet)}}); err != nil {
+	finalizer := &rules.Action{Verb: rules.VerbRemoveFinalizer, Targets: []rules.Ref{rules.RefOf(fleet.Kind(), fleet)}}
+	if err := act.act(ctx, nil, finalizer); err != nil {
 		return false, err
 	}
 	log.FromContext(ctx).Info("let go: the namespace is being deleted, and the healer has no rights in it any more; Kubernetes deletes the rest",

@@ -22,28 +22,6 @@ import (
 // FieldManager owns spec.replicas of the workloads.
 const FieldManager = "fleetwright-healer"
 
-// Verbs are the changes that the healer makes to a cluster, beside status and events. Every change names the UID of what it
-// changes, and the resourceVersion where what was judged must not have changed since. Those that leave an object return its new
-// resourceVersion.
-type Verbs interface {
-	// PatchFleet replaces the finalizers of a fleet as it was judged.
-	PatchFleet(ctx context.Context, f v1alpha1.Fleet, finalizers []string) (version string, err error)
-	// CreateReservation makes a bucket the fleet's. AlreadyExists means that another was faster.
-	CreateReservation(ctx context.Context, f v1alpha1.Fleet, values rules.Fleet) (version string, err error)
-	// Scale applies the replica count, and nothing else, to the workload that was judged. It never creates one.
-	Scale(ctx context.Context, workload rules.Ref, replicas int) (version string, err error)
-	// PatchPod changes metadata or the scheduling of a Pod, by a strategic merge patch.
-	PatchPod(ctx context.Context, pod rules.Ref, body map[string]any) (version string, err error)
-	// DeletePod deletes a Pod; with force without grace, for a kubelet that does not answer.
-	DeletePod(ctx context.Context, pod rules.Ref, force bool) error
-	// PatchClaim sets annotations of a claim, or removes those that are nil.
-	PatchClaim(ctx context.Context, claim rules.Ref, annotations map[string]any) (version string, err error)
-	// DeleteClaim deletes a claim, or only asks whether that would be refused.
-	DeleteClaim(ctx context.Context, claim rules.Ref, dryRun bool) error
-	// DeleteWorkload deletes a workload in the foreground: it stays until its Pods are gone.
-	DeleteWorkload(ctx context.Context, workload rules.Ref) error
-}
-
 // verbs are those of a client.
 type verbs struct{ client client.Client }
 
@@ -93,9 +71,10 @@ func (v verbs) DeletePod(ctx context.Context, target rules.Ref, force bool) erro
 }
 
 func (v verbs) PatchClaim(ctx context.Context, target rules.Ref, annotations map[string]any) (string, error) {
-	return v.patch(ctx, &corev1.PersistentVolumeClaim{ObjectMeta: named(target)}, types.MergePatchType, map[string]any{"metadata": map[string]any{
+	body := map[string]any{"metadata": map[string]any{
 		"uid": target.UID, "resourceVersion": target.ResourceVersion, "annotations": annotations,
-	}})
+	}}
+	return v.patch(ctx, &corev1.PersistentVolumeClaim{ObjectMeta: named(target)}, types.MergePatchType, body)
 }
 
 func (v verbs) DeleteClaim(ctx context.Context, target rules.Ref, dryRun bool) error {

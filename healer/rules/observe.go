@@ -270,7 +270,8 @@ func (o *Observer) lookUp(ctx context.Context, s *Snapshot, workloadUID string, 
 		}
 		if s.Fleet.Persistent && m.Claim == nil && (o.Live || m.Pod != nil) {
 			lookups++
-			claim, found, err := read[*corev1.PersistentVolumeClaim](ctx, o.ByName, KindClaim, s.Fleet.Namespace, render.ClaimName(s.Fleet.Name, m.Ordinal))
+			name := render.ClaimName(s.Fleet.Name, m.Ordinal)
+			claim, found, err := read[*corev1.PersistentVolumeClaim](ctx, o.ByName, KindClaim, s.Fleet.Namespace, name)
 			if err != nil {
 				return err
 			}

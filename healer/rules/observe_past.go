@@ -36,9 +36,8 @@ func (o *Observer) refused(ctx context.Context, _ v1alpha1.Fleet, s *Snapshot, _
 	if o.Refused == nil || s.Workload == nil || s.Fleet.Deleting || s.Fleet.Paused || !s.Workload.Observed || !s.missesPod() {
 		return nil
 	}
-	if text, err := o.Refused(ctx, s.Workload.Ref); err == nil { // events are a help, and decide nothing
-		s.Workload.Refused = Cut(text, maxAnswer)
-	}
+	text, _ := o.Refused(ctx, s.Workload.Ref) // events are a help, and decide nothing
+	s.Workload.Refused = Cut(text, maxAnswer)
 	return nil
 }
 

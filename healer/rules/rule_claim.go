@@ -14,8 +14,10 @@ import (
 func unmark(l *look) Verdict {
 	var back []Ref
 	for i := range l.current {
-		if m := &l.current[i]; m.Claim != nil && m.Claim.Marked && m.Claim.Identity == l.Fleet.Identity && !m.Claim.Terminating && !m.Down() && !l.going(m) {
-			back = append(back, m.Claim.Ref)
+		m := &l.current[i]
+		c := m.Claim
+		if c != nil && c.Marked && c.Identity == l.Fleet.Identity && !c.Terminating && !m.Down() && !l.going(m) {
+			back = append(back, c.Ref)
 		}
 	}
 	if len(back) == 0 {

@@ -59,7 +59,8 @@ func deleteWorkload(l *look) Verdict {
 		})
 	}
 	pods := l.podsLeft(func(p *Pod) bool { return p.Controlled })
-	return deleting(v1alpha1.ReasonDraining, fmt.Sprintf("waiting for %s %s%s to end%s", w.Kind, w.Name, heldBy(w.Finalizers, metav1.FinalizerDeleteDependents), describePods(pods)))
+	held := heldBy(w.Finalizers, metav1.FinalizerDeleteDependents)
+	return deleting(v1alpha1.ReasonDraining, fmt.Sprintf("waiting for %s %s%s to end%s", w.Kind, w.Name, held, describePods(pods)))
 }
 
 // deleteLeftovers deletes Pods without an owner, which a workload that was deleted with propagation Orphan left behind: as

@@ -113,7 +113,8 @@ func (l *look) describeDown(m *Member) (string, v1alpha1.Reason) {
 		return fmt.Sprintf("Pod %s waits for scheduling gates that are not the healer's: %s", m.Name, strings.Join(p.ForeignGates, ", ")),
 			v1alpha1.ReasonWaitingForPlacement
 	case p.Node == "" && p.Answer != "":
-		return fmt.Sprintf("%s has not been scheduled since %s: %s", m.Name, stamp(p.UnscheduledSince), p.Answer), v1alpha1.ReasonWaitingForPlacement
+		return fmt.Sprintf("%s has not been scheduled since %s: %s", m.Name, stamp(p.UnscheduledSince), p.Answer),
+			v1alpha1.ReasonWaitingForPlacement
 	case p.Node == "":
 		return fmt.Sprintf("waiting since %s for the scheduler to place %s", stamp(p.Created), m.Name), v1alpha1.ReasonWaitingForPlacement
 	default:
