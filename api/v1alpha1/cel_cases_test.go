@@ -63,6 +63,9 @@ var celCases = map[string]celCase{
 		patch: `spec: {env: [{name: CELLD_ONE}, {name: CELLD_OTEL_X}]}`,
 		want: "spec.env[1].name: has a reserved prefix (CELLD_REEXEC_, CELLD_OTEL, CELLD_UNSAFE_, CELLD_TEST_, CELLD_STRICT_, " +
 			"CELLD_EXPORT)"},
+	"variable of the old prefix": {
+		patch: `spec: {env: [{name: CELLD_VAR_X, value: x}]}`,
+		want:  "spec.env[0].name: " + varMessage},
 	"variable that stops celld": {
 		patch: `spec: {env: [{name: CELLD_SHUTDOWN_DRAIN_MS, value: "1"}]}`,
 		want:  "spec.env[0].name: stops celld 0.6 from starting as soon as it exists; use lifecycle.shutdownSeconds"},
@@ -147,5 +150,6 @@ const (
 	source        = `{namespace: gateways, podLabels: {app: gateway}}`
 	regionMessage = "is required for an s3 bucket and must not be set for another: celld on gs:// and az:// refuses AWS variables"
 	urlMessage    = "must be http://HOST[:PORT][/PATH] or https://..., without credentials, query or fragment"
+	varMessage    = "has the prefix CELLD_VAR_, with which celld 0.5 and newer does not start: use another name"
 	claimsMessage = "is immutable: claims are made from it, and the API server refuses another claim template"
 )

@@ -202,6 +202,9 @@ func validateEnvName(path *field.Path, name string) field.ErrorList {
 	if slices.Contains(fatalEnv, name) {
 		return field.ErrorList{field.Invalid(path, name, "stops celld 0.6 from starting as soon as it exists: use spec.lifecycle.shutdownSeconds")}
 	}
+	if strings.HasPrefix(name, "CELLD_VAR_") {
+		return field.ErrorList{field.Invalid(path, name, "has the prefix CELLD_VAR_, with which celld 0.5 and newer does not start: use another name")}
+	}
 	for _, prefix := range reservedEnv {
 		if strings.HasPrefix(name, prefix) {
 			msg := fmt.Sprintf("has the prefix %s, which celld reserves for itself", prefix)
