@@ -15,6 +15,16 @@ var celCases = map[string]celCase{
 	"replicas below zones": {
 		patch: `spec: {replicas: 2}`,
 		want:  "spec.replicas: must be at least the number of placement.zones, so that no zone is left empty"},
+	"a cap in Relaxed": {
+		patch: `spec: {placement: {maxPerZone: 2, mode: Relaxed}}`,
+		want:  "spec.placement.maxPerZone: is for mode Strict only: remove it, or set mode to Strict"},
+	"a cap for ordinals that have their zones": {
+		kind:  v1alpha1.KindBucketFleet,
+		patch: `spec: {placement: {maxPerZone: 2}, workload: Ordered}`,
+		want:  "spec.placement.maxPerZone: is not for workload Ordered, where each ordinal has its zone: remove it"},
+	"selector of a zone": {
+		patch: `spec: {placement: {nodeSelector: {topology.kubernetes.io/zone: us-east-1a}}}`,
+		want:  "spec.placement.nodeSelector: must not select topology.kubernetes.io/zone: list the zones in placement.zones instead"},
 	"image by tag": {
 		patch: `spec: {runtimeImage: ghcr.io/ewhauser/celld:v0.6.1}`,
 		want: "spec.runtimeImage: must be pinned by digest, REPOSITORY[:TAG]@sha256:<64 hex digits>: " +

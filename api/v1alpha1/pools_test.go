@@ -16,6 +16,7 @@ var validParts = []string{
 	`spec: {storage: {size: 20Gi}}`,
 	`spec: {imagePullSecrets: [{name: pull}, {name: other}]}`,
 	`spec: {placement: {zones: [a], mode: Relaxed, nodeSelector: {disk: ssd}, priorityClassName: high}}`,
+	`spec: {placement: {zones: [a, b, c], mode: Strict, maxPerZone: 1}}`,
 	`spec: {placement: {tolerations: [{key: a, operator: Exists}, {operator: Exists, effect: NoExecute, tolerationSeconds: 5}]}}`,
 	`spec: {resources: {requests: {cpu: 100m}, limits: {memory: 256Mi, example.com/card: 1}}}`,
 	`spec: {resources: {requests: {memory: 4Gi, cpu: "2"}, limits: {cpu: 2, memory: null}}}`,
@@ -66,7 +67,7 @@ var stringPools = []stringPool{
 }
 
 var mapKeys = []string{"", "a", "app", "example.com/a", "celld.eric.dev/x", "celld.eric.dev", "celld.eric.dev/fleet-uid", "app.kubernetes.io/name",
-	"app.kubernetes.io/managed-by", "kubectl.kubernetes.io/default-container", "a/b/c", "A/b", "Example.com/a", "-a", "ü", long(63), long(64)}
+	"app.kubernetes.io/managed-by", "kubectl.kubernetes.io/default-container", "a/b/c", "A/b", "Example.com/a", "-a", "ü", "topology.kubernetes.io/zone", long(63), long(64)}
 
 var resourceNames = []string{"cpu", "memory", "ephemeral-storage", "hugepages-2Mi", "example.com/card", "storage", "cards", "", "a/b/c"}
 

@@ -17,6 +17,9 @@ import (
 // MaxNameLength of a fleet: with "-routing" and an ordinal it stays a DNS label, and claim names stay readable.
 const MaxNameLength = 40
 
+// MaxReplicas is the most members that a fleet may have.
+const MaxReplicas = 100
+
 // Validate returns every error of the fleet, defaulted or not, with exact paths.
 func (f *PersistentFleet) Validate() field.ErrorList {
 	spec := field.NewPath("spec")
@@ -38,7 +41,11 @@ func (f *BucketFleet) Validate() field.ErrorList {
 	storage := spec.Child("storage")
 	errs = append(errs, f.Spec.Storage.ObjectStore.validate(storage)...)
 	errs = append(errs, validateSize(storage.Child("size"), f.Spec.Storage.Size)...)
-	return append(errs, oneOf(spec.Child("workload"), f.Spec.Workload, WorkloadDeployment, WorkloadOrdered)...)
+	errs = append(errs, oneOf(spec.Child("workload"), f.Spec.Workload, WorkloadDeployment, WorkloadOrdered)...)
+	if f.Ordered() && f.Spec.Placement.MaxPerZone != nil {
+		errs = append(errs, field.Forbidden(spec.Child("placement", "maxPerZone"), "is not for workload Ordered, where each ordinal has its zone: remove it"))
+	}
+	return errs
 }
 
 func validateMetadata(m *metav1.ObjectMeta) field.ErrorList {
@@ -100,7 +107,7 @@ func (s *FleetSpec) validateReplicas(path *field.Path) field.ErrorList {
 	if s.Replicas == nil {
 		return field.ErrorList{field.Required(path, "the number of members, 1 to 100")}
 	}
-	errs := inRange(path, s.Replicas, 1, 100)
+	errs := inRange(path, s.Replicas, 1, MaxReplicas)
 	if zones := len(s.Placement.Zones); len(errs) == 0 && int(*s.Replicas) < zones {
 		errs = append(errs, field.Invalid(path, *s.Replicas, fmt.Sprintf(
 			"must be at least the number of placement.zones, %d, so that no zone is left empty: raise it or remove zones", zones)))
