@@ -41,6 +41,7 @@ verify: ## generated files, gofmt, go vet, go.mod, licence lines
 .PHONY: lint
 lint: ## golangci-lint, which also checks the import rules
 	$(STAGE) "lint" $(GO) tool -modfile=lint.mod golangci-lint run ./...
+	$(STAGE) "lint borders" sh test/build/borders.sh
 	$(STAGE) "lint test/cluster" sh -c 'cd test/cluster && $(GO) tool -modfile=../../lint.mod golangci-lint run ./...'
 	$(STAGE) "lint test/chart" sh -c 'cd test/chart && $(GO) tool -modfile=../../lint.mod golangci-lint run ./...'
 

@@ -73,7 +73,7 @@ func TestWhatRestartsNobody(t *testing.T) {
 			for _, base := range []string{persistent, bucket} {
 				before, after := mustRender(t, fleet(t, base))[1], mustRender(t, fleet(t, base, tc.patch))[1]
 				require.Empty(t, cmp.Diff(templateOf(before.Typed), templateOf(after.Typed)))
-				require.Equal(t, tc.unaffected, string(before.AppendYAML(nil)) == string(after.AppendYAML(nil)))
+				require.Equal(t, tc.unaffected, string(before.YAML) == string(after.YAML))
 			}
 		})
 	}

@@ -52,7 +52,7 @@ func TestDefaultsAreWrittenOut(t *testing.T) {
 			eachStruct(reflect.ValueOf(o.Typed), func(v reflect.Value) {
 				seen[v.Type()] = true
 				for _, field := range serverDefaults[v.Type()] {
-					require.False(t, v.FieldByName(field).IsZero(), "%s, %s: %s.%s is left to the API server", name, o.ID(), v.Type(), field)
+					require.False(t, v.FieldByName(field).IsZero(), "%s, %s: %s.%s is left to the API server", name, idOf(o), v.Type(), field)
 				}
 			})
 		}
@@ -66,10 +66,10 @@ func TestDefaultsAreWrittenOut(t *testing.T) {
 // thousandths. Anything else in Git would be a difference for ever.
 func TestQuantitiesAreRounded(t *testing.T) {
 	patch := `spec: {storage: {size: 1.0001}, resources: {requests: {cpu: 0.0001, memory: 1e9}, limits: {memory: 1.5e9}}}`
-	text := string(mustRender(t, fleet(t, persistent, patch))[1].AppendYAML(nil))
+	text := string(mustRender(t, fleet(t, persistent, patch))[1].YAML)
 	require.Contains(t, text, "limits:\n            memory: 1500M\n          requests:\n            cpu: 1m\n            memory: 1G\n")
 	require.Contains(t, text, "storage: 1001m\n")
-	text = string(mustRender(t, fleet(t, bucket, patch))[1].AppendYAML(nil))
+	text = string(mustRender(t, fleet(t, bucket, patch))[1].YAML)
 	require.Contains(t, text, "ephemeral-storage: 1001m\n")
 }
 

@@ -20,11 +20,11 @@ const (
 )
 
 // env lists the container's variables. Their order is part of the Pod template's bytes: append within a group only.
-func (p *plan) env() []corev1.EnvVar {
+func (b *builder) env() []corev1.EnvVar {
 	node, advertise := "metadata.name", fmt.Sprintf("$(%s).%s.%s.svc:%d",
-		v1alpha1.EnvNode, PeerServiceName(p.name), p.ns, v1alpha1.PeerPort)
+		v1alpha1.EnvNode, PeerServiceName(b.name), b.ns, v1alpha1.PeerPort)
 	durability := "fleet"
-	if p.fleet.Kind() == v1alpha1.KindBucketFleet {
+	if b.fleet.Kind() == v1alpha1.KindBucketFleet {
 		node, advertise = "metadata.uid", fmt.Sprintf("$(%s):%d", v1alpha1.EnvPodIP, v1alpha1.PeerPort)
 		durability = "bucket"
 	}
@@ -32,10 +32,10 @@ func (p *plan) env() []corev1.EnvVar {
 		fromField(v1alpha1.EnvPodIP, "status.podIP"),
 		fromField(v1alpha1.EnvNode, node),
 		{Name: v1alpha1.EnvAdvertise, Value: advertise},
-		{Name: v1alpha1.EnvBucket, Value: p.bucket.String()},
+		{Name: v1alpha1.EnvBucket, Value: b.bucket.String()},
 	}
-	if p.bucket.Scheme == v1alpha1.SchemeS3 {
-		env = append(env, corev1.EnvVar{Name: v1alpha1.EnvAWSRegion, Value: p.store.Region})
+	if b.bucket.Scheme == v1alpha1.SchemeS3 {
+		env = append(env, corev1.EnvVar{Name: v1alpha1.EnvAWSRegion, Value: b.store.Region})
 	}
 	env = append(env,
 		corev1.EnvVar{Name: v1alpha1.EnvDurability, Value: durability},
@@ -43,26 +43,26 @@ func (p *plan) env() []corev1.EnvVar {
 		corev1.EnvVar{Name: v1alpha1.EnvInternalAddr, Value: fmt.Sprintf("0.0.0.0:%d", v1alpha1.PeerPort)},
 		corev1.EnvVar{Name: v1alpha1.EnvWatch, Value: v1alpha1.DataPath},
 		corev1.EnvVar{Name: v1alpha1.EnvTTL, Value: leaseMillis},
-		corev1.EnvVar{Name: v1alpha1.EnvShutdownTotal, Value: strconv.Itoa(int(*p.spec.Lifecycle.ShutdownSeconds) * 1000)},
+		corev1.EnvVar{Name: v1alpha1.EnvShutdownTotal, Value: strconv.Itoa(int(*b.spec.Lifecycle.ShutdownSeconds) * 1000)},
 		corev1.EnvVar{Name: v1alpha1.EnvTokioThreads, Value: tokioThreads},
 	)
-	env = appendNumber(env, v1alpha1.EnvMaxResidentCells, p.spec.Cells.MaxResident)
-	env = appendNumber(env, v1alpha1.EnvIdleEvict, p.spec.Cells.IdleEvictSeconds)
-	env = append(env, p.storeEnv()...)
-	for _, e := range p.spec.Env {
+	env = appendNumber(env, v1alpha1.EnvMaxResidentCells, b.spec.Cells.MaxResident)
+	env = appendNumber(env, v1alpha1.EnvIdleEvict, b.spec.Cells.IdleEvictSeconds)
+	env = append(env, b.storeEnv()...)
+	for _, e := range b.spec.Env {
 		if e.SecretKeyRef != nil {
 			env = append(env, fromSecret(e.Name, e.SecretKeyRef.Name, e.SecretKeyRef.Key))
 		} else {
 			env = append(env, corev1.EnvVar{Name: e.Name, Value: e.Value})
 		}
 	}
-	return append(env, p.telemetryEnv()...)
+	return append(env, b.telemetryEnv()...)
 }
 
 // storeEnv never sets S3_ENDPOINT or AWS_* for gs:// and az://, which refuse them; Validate keeps those fields empty.
-func (p *plan) storeEnv() []corev1.EnvVar {
+func (b *builder) storeEnv() []corev1.EnvVar {
 	var env []corev1.EnvVar
-	if e := p.store.Endpoint; e.URL != "" {
+	if e := b.store.Endpoint; e.URL != "" {
 		env = append(env, corev1.EnvVar{Name: v1alpha1.EnvS3Endpoint, Value: e.URL})
 		if strings.HasPrefix(e.URL, "http://") {
 			env = append(env, corev1.EnvVar{Name: v1alpha1.EnvAWSAllowHTTP, Value: "true"})
@@ -73,14 +73,14 @@ func (p *plan) storeEnv() []corev1.EnvVar {
 				fromSecret(v1alpha1.EnvAWSSecretKey, secret, v1alpha1.SecretKeySecretAccessKey))
 		}
 	}
-	if account := p.store.AzureAccount; account != "" {
+	if account := b.store.AzureAccount; account != "" {
 		env = append(env, corev1.EnvVar{Name: v1alpha1.EnvAzureAccount, Value: account})
 	}
 	return env
 }
 
-func (p *plan) telemetryEnv() []corev1.EnvVar {
-	t := &p.spec.Telemetry
+func (b *builder) telemetryEnv() []corev1.EnvVar {
+	t := &b.spec.Telemetry
 	if !t.Enabled() {
 		return nil
 	}
@@ -88,7 +88,7 @@ func (p *plan) telemetryEnv() []corev1.EnvVar {
 		{Name: v1alpha1.EnvOTEL, Value: t.CollectorURL},
 		fromField(v1alpha1.EnvPodName, "metadata.name"),
 		{Name: v1alpha1.EnvOTELAttributes, Value: fmt.Sprintf("k8s.namespace.name=%s,k8s.pod.name=$(%s),celld.fleet.name=%s",
-			p.ns, v1alpha1.EnvPodName, p.name)},
+			b.ns, v1alpha1.EnvPodName, b.name)},
 	}
 	if t.Sampler != "" {
 		env = append(env, corev1.EnvVar{Name: v1alpha1.EnvOTELSampler, Value: t.Sampler})

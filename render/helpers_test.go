@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
+	"github.com/fleetwright/fleetwright/internal/tree"
 	"github.com/fleetwright/fleetwright/render"
 	"github.com/fleetwright/fleetwright/render/source"
 )
@@ -75,12 +76,14 @@ func mustRender(t testing.TB, f v1alpha1.Fleet) render.Objects {
 	return objects
 }
 
+func idOf(o render.Object) tree.ID { return tree.IDOfTyped(o.Typed) }
+
 // find returns the rendered object of a type and name.
 func find[T runtime.Object](t testing.TB, objects render.Objects, name string) T {
 	t.Helper()
 	var found []T
 	for _, o := range objects {
-		if typed, ok := o.Typed.(T); ok && o.ID().Name == name {
+		if typed, ok := o.Typed.(T); ok && idOf(o).Name == name {
 			found = append(found, typed)
 		}
 	}

@@ -3,28 +3,15 @@
 package render
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-	"sync"
-
-	"github.com/google/uuid"
-
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
+	"github.com/fleetwright/fleetwright/internal/identity"
+	"github.com/fleetwright/fleetwright/internal/seal"
 	"github.com/fleetwright/fleetwright/internal/tree"
 )
 
-// identitySpace is the name space of derived identities, itself the version 5 UUID of the API group in the DNS space.
-var identitySpace = uuid.NewSHA1(uuid.NameSpaceDNS, []byte(v1alpha1.GroupVersion.Group))
-
 // Identity is spec.identity if set, else the version 5 UUID of the fleet's namespace, name and canonical bucket URL. The
 // same Git state gives the same identity on another cluster, so a restored fleet finds its disks.
-func Identity(f v1alpha1.Fleet) string {
-	if id := f.Shared().Identity; id != "" {
-		return id
-	}
-	key := f.GetNamespace() + "\x00" + f.GetName() + "\x00" + f.Store().BucketURL().String()
-	return uuid.NewSHA1(identitySpace, []byte(key)).String()
-}
+func Identity(f v1alpha1.Fleet) string { return identity.Of(f) }
 
 // SpecDigest is the digest of a fleet's defaulted spec without what does not reach the workload's template by itself:
 // replicas, capacity, routing, maintenance.paused and maintenance.stopped. The fleet is not changed.
@@ -46,23 +33,14 @@ func specDigest(arena *tree.Arena, f v1alpha1.Fleet) string {
 	spec = spec.Replace("storage", func(s *tree.Node) *tree.Node {
 		return s.Replace("bucket", func(*tree.Node) *tree.Node { return tree.Str(f.Store().BucketURL().String()) })
 	})
-	return digest(spec)
+	return seal.Digest(spec)
 }
-
-// digest is SHA-256 over canonical JSON, in hex.
-func digest(n *tree.Node) string {
-	space := digestSpace.Get().(*[]byte) //nolint:forcetypeassert // nothing else is put there
-	defer digestSpace.Put(space)
-	*space = tree.AppendJSON((*space)[:0], n)
-	sum := sha256.Sum256(*space)
-	return hex.EncodeToString(sum[:])
-}
-
-var digestSpace = sync.Pool{New: func() any { return new([]byte) }}
 
 // defaulted returns a copy of a fleet with every default filled in.
 func defaulted(f v1alpha1.Fleet) v1alpha1.Fleet {
-	out := f.DeepCopyObject().(v1alpha1.Fleet) //nolint:forcetypeassert // a copy of a Fleet is a Fleet
-	out.Default()
-	return out
+	f = copied(f)
+	f.Default()
+	return f
 }
+
+func copied(f v1alpha1.Fleet) v1alpha1.Fleet { return f.DeepCopyObject().(v1alpha1.Fleet) }

@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
+	"github.com/fleetwright/fleetwright/internal/seal"
 	"github.com/fleetwright/fleetwright/internal/tree"
 	"github.com/fleetwright/fleetwright/render"
 )
@@ -58,7 +59,7 @@ func requireOrder(t testing.TB, f v1alpha1.Fleet, objects render.Objects) {
 	}
 	var got []string
 	for _, o := range objects {
-		got = append(got, o.ID().String())
+		got = append(got, idOf(o).String())
 	}
 	require.Equal(t, want, got)
 }
@@ -67,11 +68,11 @@ func requireOrder(t testing.TB, f v1alpha1.Fleet, objects render.Objects) {
 // tool would take away again.
 func requireClean(t testing.TB, o *render.Object) {
 	t.Helper()
-	text := o.AppendYAML(nil)
+	text := o.YAML
 	typed, ok := reflect.New(reflect.TypeOf(o.Typed).Elem()).Interface().(runtime.Object)
 	require.True(t, ok)
 	require.NoError(t, yaml.UnmarshalStrict(text, typed), "%s", text)
-	require.Empty(t, cmp.Diff(canonical(t, o.Typed), canonical(t, typed)), "the type and the text of %s differ", o.ID())
+	require.Empty(t, cmp.Diff(canonical(t, o.Typed), canonical(t, typed)), "the type and the text of %s differ", idOf(*o))
 
 	asJSON, err := yaml.YAMLToJSONStrict(text)
 	require.NoError(t, err)
@@ -80,7 +81,7 @@ func requireClean(t testing.TB, o *render.Object) {
 	require.Nil(t, n.Get("status"))
 	require.Nil(t, n.Get("metadata", "ownerReferences"))
 	require.Nil(t, n.Get("metadata", "labels", "app.kubernetes.io/instance"), "some sync tools overwrite it")
-	if o.ID().Group == "apps" {
+	if idOf(*o).Group == "apps" {
 		require.Nil(t, n.Get("spec", "replicas"), "the healer owns it")
 	}
 	n.Walk(func(n *tree.Node) bool {
@@ -113,7 +114,7 @@ func requireMarked(t testing.TB, f v1alpha1.Fleet, o *render.Object) {
 	meta, ok := o.Typed.(metav1.Object)
 	require.True(t, ok)
 	require.Equal(t, want, meta.GetLabels())
-	_, err := render.ParseSeal(meta.GetAnnotations()["celld.eric.dev/seal"])
+	_, err := seal.Parse(meta.GetAnnotations()["celld.eric.dev/seal"])
 	require.NoError(t, err)
 	if template := templateOf(o.Typed); template != nil {
 		require.Equal(t, render.SpecDigest(f), meta.GetAnnotations()["celld.eric.dev/spec-digest"])

@@ -9,13 +9,14 @@ import (
 	"strings"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
+	"github.com/fleetwright/fleetwright/internal/identity"
 )
 
 // PeerServiceName is the headless Service that gives members their DNS names.
-func PeerServiceName(fleet string) string { return fleet + "-peers" }
+func PeerServiceName(fleet string) string { return identity.PeerService(fleet) }
 
 // RoutingName is the HTTPRoute or Ingress of a fleet, and the NetworkPolicy that goes with it.
-func RoutingName(fleet string) string { return fleet + "-routing" }
+func RoutingName(fleet string) string { return identity.Routing(fleet) }
 
 // PodName is the Pod of a member.
 func PodName(fleet string, ordinal int) string { return fleet + "-" + strconv.Itoa(ordinal) }

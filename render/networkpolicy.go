@@ -23,36 +23,36 @@ const (
 )
 
 // networkPolicy is the only protection of port 8081, whose operator API has no authentication.
-func (p *plan) networkPolicy() *networkingv1.NetworkPolicy {
-	return p.newPolicy(p.name, networkingv1.NetworkPolicySpec{
+func (b *builder) networkPolicy() *networkingv1.NetworkPolicy {
+	return b.newPolicy(b.name, networkingv1.NetworkPolicySpec{
 		Ingress: []networkingv1.NetworkPolicyIngressRule{
 			{
 				From: []networkingv1.NetworkPolicyPeer{
-					p.ownPods(), pods(p.healerNS, map[string]string{v1alpha1.LabelAppName: v1alpha1.HealerAppName}),
+					b.ownPods(), pods(b.healerNS, map[string]string{v1alpha1.LabelAppName: v1alpha1.HealerAppName}),
 				},
 				Ports: []networkingv1.NetworkPolicyPort{tcp(v1alpha1.PeerPort)},
 			},
 			{
-				From:  []networkingv1.NetworkPolicyPeer{pods("", map[string]string{v1alpha1.LabelClientOf: p.name})},
+				From:  []networkingv1.NetworkPolicyPeer{pods("", map[string]string{v1alpha1.LabelClientOf: b.name})},
 				Ports: []networkingv1.NetworkPolicyPort{tcp(v1alpha1.ApplicationPort)},
 			},
 		},
-		Egress:      p.egress(),
+		Egress:      b.egress(),
 		PolicyTypes: []networkingv1.PolicyType{networkingv1.PolicyTypeIngress, networkingv1.PolicyTypeEgress},
 	})
 }
 
-func (p *plan) newPolicy(name string, spec networkingv1.NetworkPolicySpec) *networkingv1.NetworkPolicy {
-	spec.PodSelector = *p.labelSelector()
+func (b *builder) newPolicy(name string, spec networkingv1.NetworkPolicySpec) *networkingv1.NetworkPolicy {
+	spec.PodSelector = *b.labelSelector()
 	return &networkingv1.NetworkPolicy{
-		TypeMeta: typeMeta("networking.k8s.io/v1", "NetworkPolicy"), ObjectMeta: p.meta(name), Spec: spec,
+		TypeMeta: typeMeta("networking.k8s.io/v1", "NetworkPolicy"), ObjectMeta: b.meta(name), Spec: spec,
 	}
 }
 
-func (p *plan) egress() []networkingv1.NetworkPolicyEgressRule {
-	dns := p.spec.Network.DNS
+func (b *builder) egress() []networkingv1.NetworkPolicyEgressRule {
+	dns := b.spec.Network.DNS
 	rules := []networkingv1.NetworkPolicyEgressRule{
-		{To: []networkingv1.NetworkPolicyPeer{p.ownPods()}, Ports: []networkingv1.NetworkPolicyPort{tcp(v1alpha1.PeerPort)}},
+		{To: []networkingv1.NetworkPolicyPeer{b.ownPods()}, Ports: []networkingv1.NetworkPolicyPort{tcp(v1alpha1.PeerPort)}},
 		{
 			To:    []networkingv1.NetworkPolicyPeer{pods(dns.Namespace, dns.PodLabels)},
 			Ports: []networkingv1.NetworkPolicyPort{port(corev1.ProtocolUDP, dnsPort), tcp(dnsPort)},
@@ -60,29 +60,29 @@ func (p *plan) egress() []networkingv1.NetworkPolicyEgressRule {
 		// The object store and the clouds' token services have no fixed addresses.
 		{Ports: []networkingv1.NetworkPolicyPort{tcp(httpsPort)}},
 	}
-	if address := credentialAddress(p.spec.Network.Credentials); address != "" {
+	if address := credentialAddress(b.spec.Network.Credentials); address != "" {
 		rules = append(rules, networkingv1.NetworkPolicyEgressRule{
 			To: []networkingv1.NetworkPolicyPeer{block(address)}, Ports: []networkingv1.NetworkPolicyPort{tcp(credentialsPort)},
 		})
 	}
-	if e := p.store.Endpoint; e.URL != "" && v1alpha1.URLPort(e.URL) != httpsPort {
+	if e := b.store.Endpoint; e.URL != "" && v1alpha1.URLPort(e.URL) != httpsPort {
 		rules = append(rules, networkingv1.NetworkPolicyEgressRule{
 			Ports: []networkingv1.NetworkPolicyPort{tcp(v1alpha1.URLPort(e.URL))},
 		})
 	}
-	if t := &p.spec.Telemetry; t.Enabled() {
+	if t := &b.spec.Telemetry; t.Enabled() {
 		rules = append(rules, networkingv1.NetworkPolicyEgressRule{
-			To: []networkingv1.NetworkPolicyPeer{p.collector()}, Ports: []networkingv1.NetworkPolicyPort{tcp(v1alpha1.URLPort(t.CollectorURL))},
+			To: []networkingv1.NetworkPolicyPeer{b.collector()}, Ports: []networkingv1.NetworkPolicyPort{tcp(v1alpha1.URLPort(t.CollectorURL))},
 		})
 	}
-	for _, rule := range p.spec.Network.ExtraEgress {
+	for _, rule := range b.spec.Network.ExtraEgress {
 		rules = append(rules, withProtocols(rule))
 	}
 	return rules
 }
 
-func (p *plan) collector() networkingv1.NetworkPolicyPeer {
-	e := p.spec.Telemetry.Egress
+func (b *builder) collector() networkingv1.NetworkPolicyPeer {
+	e := b.spec.Telemetry.Egress
 	if e.CIDR != "" {
 		return block(e.CIDR)
 	}
@@ -113,8 +113,8 @@ func withProtocols(rule networkingv1.NetworkPolicyEgressRule) networkingv1.Netwo
 	return rule
 }
 
-func (p *plan) ownPods() networkingv1.NetworkPolicyPeer {
-	return networkingv1.NetworkPolicyPeer{PodSelector: p.labelSelector()}
+func (b *builder) ownPods() networkingv1.NetworkPolicyPeer {
+	return networkingv1.NetworkPolicyPeer{PodSelector: b.labelSelector()}
 }
 
 // pods of a namespace, the fleet's own when empty.

@@ -11,18 +11,18 @@ import (
 // preferredWeight is the highest that the scheduler knows.
 const preferredWeight = 100
 
-func (p *plan) strict() bool { return p.spec.Placement.Mode == v1alpha1.PlacementStrict }
+func (b *builder) strict() bool { return b.spec.Placement.Mode == v1alpha1.PlacementStrict }
 
 // zoneGated says whether the healer, not the spread, gives each ordinal its zone.
-func (p *plan) zoneGated() bool {
-	return p.fleet.Kind() == v1alpha1.KindBucketFleet && p.fleet.Ordered()
+func (b *builder) zoneGated() bool {
+	return b.fleet.Kind() == v1alpha1.KindBucketFleet && b.fleet.Ordered()
 }
 
 // affinity keeps members in the fleet's zones and off each other's hosts.
-func (p *plan) affinity() *corev1.Affinity {
-	apart := corev1.PodAffinityTerm{LabelSelector: p.labelSelector(), TopologyKey: corev1.LabelHostname}
+func (b *builder) affinity() *corev1.Affinity {
+	apart := corev1.PodAffinityTerm{LabelSelector: b.labelSelector(), TopologyKey: corev1.LabelHostname}
 	hosts := &corev1.PodAntiAffinity{}
-	if p.strict() {
+	if b.strict() {
 		hosts.RequiredDuringSchedulingIgnoredDuringExecution = []corev1.PodAffinityTerm{apart}
 	} else {
 		hosts.PreferredDuringSchedulingIgnoredDuringExecution = []corev1.WeightedPodAffinityTerm{
@@ -32,7 +32,7 @@ func (p *plan) affinity() *corev1.Affinity {
 	return &corev1.Affinity{
 		NodeAffinity: &corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{
 			NodeSelectorTerms: []corev1.NodeSelectorTerm{{MatchExpressions: []corev1.NodeSelectorRequirement{
-				{Key: corev1.LabelTopologyZone, Operator: corev1.NodeSelectorOpIn, Values: p.spec.Placement.Zones},
+				{Key: corev1.LabelTopologyZone, Operator: corev1.NodeSelectorOpIn, Values: b.spec.Placement.Zones},
 				{Key: corev1.LabelOSStable, Operator: corev1.NodeSelectorOpIn, Values: []string{"linux"}},
 			}}},
 		}},
@@ -42,21 +42,21 @@ func (p *plan) affinity() *corev1.Affinity {
 
 // spread distributes members over the zones. minDomains makes a zone without nodes count, so that its members wait for it
 // instead of crowding the others.
-func (p *plan) spread() []corev1.TopologySpreadConstraint {
-	if p.zoneGated() && p.strict() {
+func (b *builder) spread() []corev1.TopologySpreadConstraint {
+	if b.zoneGated() && b.strict() {
 		return nil
 	}
 	c := corev1.TopologySpreadConstraint{
 		MaxSkew:            1,
 		TopologyKey:        corev1.LabelTopologyZone,
 		WhenUnsatisfiable:  corev1.ScheduleAnyway,
-		LabelSelector:      p.labelSelector(),
+		LabelSelector:      b.labelSelector(),
 		NodeAffinityPolicy: ptrTo(corev1.NodeInclusionPolicyHonor),
 		NodeTaintsPolicy:   ptrTo(corev1.NodeInclusionPolicyHonor),
 	}
-	if p.strict() {
+	if b.strict() {
 		c.WhenUnsatisfiable = corev1.DoNotSchedule
-		c.MinDomains = ptrTo(int32(len(p.spec.Placement.Zones))) //nolint:gosec // at most 6
+		c.MinDomains = ptrTo(int32(len(b.spec.Placement.Zones))) //nolint:gosec // at most 6
 	}
 	return []corev1.TopologySpreadConstraint{c}
 }

@@ -20,34 +20,34 @@ const (
 	healthPath = "/.well-known/celld/health"
 )
 
-func (p *plan) podTemplate() corev1.PodTemplateSpec {
-	labels, annotations := maps.Clone(p.spec.PodMetadata.Labels), maps.Clone(p.spec.PodMetadata.Annotations)
+func (b *builder) podTemplate() corev1.PodTemplateSpec {
+	labels, annotations := maps.Clone(b.spec.PodMetadata.Labels), maps.Clone(b.spec.PodMetadata.Annotations)
 	if labels == nil {
 		labels = map[string]string{}
 	}
 	if annotations == nil {
 		annotations = map[string]string{}
 	}
-	maps.Copy(labels, p.labels())
+	maps.Copy(labels, b.labels())
 	annotations[v1alpha1.AnnotationDefaultContainer] = v1alpha1.ContainerName
-	if token := p.spec.Maintenance.RestartToken; token != "" {
+	if token := b.spec.Maintenance.RestartToken; token != "" {
 		annotations[v1alpha1.AnnotationRestartToken] = token
 	}
 	return corev1.PodTemplateSpec{
 		ObjectMeta: metav1.ObjectMeta{Labels: labels, Annotations: annotations},
-		Spec:       p.podSpec(),
+		Spec:       b.podSpec(),
 	}
 }
 
 // podSpec meets the restricted Pod Security standard.
-func (p *plan) podSpec() corev1.PodSpec {
+func (b *builder) podSpec() corev1.PodSpec {
 	spec := corev1.PodSpec{
-		Containers:                    []corev1.Container{p.container()},
+		Containers:                    []corev1.Container{b.container()},
 		RestartPolicy:                 corev1.RestartPolicyAlways,
-		TerminationGracePeriodSeconds: ptrTo(int64(*p.spec.Lifecycle.TerminationGraceSeconds)),
+		TerminationGracePeriodSeconds: ptrTo(int64(*b.spec.Lifecycle.TerminationGraceSeconds)),
 		DNSPolicy:                     corev1.DNSClusterFirst,
-		NodeSelector:                  p.spec.Placement.NodeSelector,
-		ServiceAccountName:            p.spec.ServiceAccountName,
+		NodeSelector:                  b.spec.Placement.NodeSelector,
+		ServiceAccountName:            b.spec.ServiceAccountName,
 		AutomountServiceAccountToken:  ptrTo(false),
 		SecurityContext: &corev1.PodSecurityContext{
 			RunAsUser:    ptrTo[int64](runtimeUser),
@@ -58,38 +58,38 @@ func (p *plan) podSpec() corev1.PodSpec {
 			FSGroupChangePolicy: ptrTo(corev1.FSGroupChangeOnRootMismatch),
 			SeccompProfile:      &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
 		},
-		Affinity:                  p.affinity(),
+		Affinity:                  b.affinity(),
 		SchedulerName:             corev1.DefaultSchedulerName,
-		Tolerations:               p.spec.Placement.Tolerations,
-		PriorityClassName:         p.spec.Placement.PriorityClassName,
-		TopologySpreadConstraints: p.spread(),
+		Tolerations:               b.spec.Placement.Tolerations,
+		PriorityClassName:         b.spec.Placement.PriorityClassName,
+		TopologySpreadConstraints: b.spread(),
 	}
-	for _, s := range p.spec.ImagePullSecrets {
+	for _, s := range b.spec.ImagePullSecrets {
 		spec.ImagePullSecrets = append(spec.ImagePullSecrets, corev1.LocalObjectReference{Name: s.Name})
 	}
-	if p.zoneGated() {
+	if b.zoneGated() {
 		spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: v1alpha1.GateBucketZone}}
 	}
-	if b, ok := p.fleet.(*v1alpha1.BucketFleet); ok {
+	if f, ok := b.fleet.(*v1alpha1.BucketFleet); ok {
 		spec.Volumes = []corev1.Volume{{
 			Name:         v1alpha1.DataVolume,
-			VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{SizeLimit: b.Spec.Storage.Size}},
+			VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{SizeLimit: f.Spec.Storage.Size}},
 		}}
 	}
 	return spec
 }
 
-func (p *plan) container() corev1.Container {
+func (b *builder) container() corev1.Container {
 	return corev1.Container{
 		Name:            v1alpha1.ContainerName,
-		Image:           p.spec.RuntimeImage,
+		Image:           b.spec.RuntimeImage,
 		ImagePullPolicy: corev1.PullIfNotPresent,
 		Ports: []corev1.ContainerPort{
 			{Name: v1alpha1.PortApplication, ContainerPort: v1alpha1.ApplicationPort, Protocol: corev1.ProtocolTCP},
 			{Name: v1alpha1.PortPeer, ContainerPort: v1alpha1.PeerPort, Protocol: corev1.ProtocolTCP},
 		},
-		Env:          p.env(),
-		Resources:    p.resources(),
+		Env:          b.env(),
+		Resources:    b.resources(),
 		VolumeMounts: []corev1.VolumeMount{{Name: v1alpha1.DataVolume, MountPath: v1alpha1.DataPath}},
 		ReadinessProbe: &corev1.Probe{
 			ProbeHandler: corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{
@@ -110,10 +110,10 @@ func (p *plan) container() corev1.Container {
 }
 
 // resources of the container; a BucketFleet's temporary disk counts as ephemeral storage.
-func (p *plan) resources() corev1.ResourceRequirements {
-	r := corev1.ResourceRequirements{Requests: stored(p.spec.Resources.Requests), Limits: stored(p.spec.Resources.Limits)}
-	if b, ok := p.fleet.(*v1alpha1.BucketFleet); ok {
-		disk := stored(corev1.ResourceList{corev1.ResourceEphemeralStorage: *b.Spec.Storage.Size})
+func (b *builder) resources() corev1.ResourceRequirements {
+	r := corev1.ResourceRequirements{Requests: stored(b.spec.Resources.Requests), Limits: stored(b.spec.Resources.Limits)}
+	if f, ok := b.fleet.(*v1alpha1.BucketFleet); ok {
+		disk := stored(corev1.ResourceList{corev1.ResourceEphemeralStorage: *f.Spec.Storage.Size})
 		maps.Copy(r.Requests, disk)
 		maps.Copy(r.Limits, disk)
 	}

@@ -84,7 +84,7 @@ func TestRenderOptions(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, nameless.GetNamespace())
 	for _, o := range objects {
-		require.Equal(t, "fleets", o.ID().Namespace, o.ID())
+		require.Equal(t, "fleets", idOf(o).Namespace, idOf(o))
 	}
 	peers := find[*networkingv1.NetworkPolicy](t, objects, "my-fleet").Spec.Ingress[0].From
 	require.Equal(t, []networkingv1.NetworkPolicyPeer{
@@ -138,10 +138,10 @@ func TestWarnings(t *testing.T) {
 	got := map[string][]string{}
 	for _, o := range mustRender(t, goldenFleet(t, "substitution")) {
 		if len(o.Warnings) > 0 {
-			got[o.ID().String()] = o.Warnings
+			got[idOf(o).String()] = o.Warnings
 		}
-		text := string(o.AppendYAML(nil))
-		require.Equal(t, strings.Contains(text, "${"), strings.Contains(text, "kustomize.toolkit.fluxcd.io/substitute: disabled"), o.ID())
+		text := string(o.YAML)
+		require.Equal(t, strings.Contains(text, "${"), strings.Contains(text, "kustomize.toolkit.fluxcd.io/substitute: disabled"), idOf(o))
 	}
 	warning := `annotation kustomize.toolkit.fluxcd.io/substitute: disabled was added, because the text holds "${", which Flux takes ` +
 		`for a variable; write $(NAME) for a variable of the container`

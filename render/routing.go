@@ -6,25 +6,24 @@ import (
 	"maps"
 
 	networkingv1 "k8s.io/api/networking/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
 )
 
 // routing publishes port 8080: a route, and a policy that admits the Pods that carry it.
-func (p *plan) routing() []runtime.Object {
-	r := &p.spec.Routing
+func (b *builder) routing() []Resource {
+	r := &b.spec.Routing
 	if !r.Enabled() {
 		return nil
 	}
-	var route runtime.Object
+	var route Resource
 	if r.Gateway != nil {
-		route = p.httpRoute()
+		route = b.httpRoute()
 	} else {
-		route = p.ingress()
+		route = b.ingress()
 	}
-	return []runtime.Object{route, p.newPolicy(RoutingName(p.name), networkingv1.NetworkPolicySpec{
+	return []Resource{route, b.newPolicy(RoutingName(b.name), networkingv1.NetworkPolicySpec{
 		Ingress: []networkingv1.NetworkPolicyIngressRule{{
 			From:  []networkingv1.NetworkPolicyPeer{pods(r.Source.Namespace, r.Source.PodLabels)},
 			Ports: []networkingv1.NetworkPolicyPort{tcp(v1alpha1.ApplicationPort)},
@@ -33,8 +32,8 @@ func (p *plan) routing() []runtime.Object {
 	})}
 }
 
-func (p *plan) httpRoute() *gatewayv1.HTTPRoute {
-	r := &p.spec.Routing
+func (b *builder) httpRoute() *gatewayv1.HTTPRoute {
+	r := &b.spec.Routing
 	parent := gatewayv1.ParentReference{
 		Group: ptrTo(gatewayv1.Group(gatewayv1.GroupName)), Kind: ptrTo(gatewayv1.Kind("Gateway")),
 		Name: gatewayv1.ObjectName(r.Gateway.Name),
@@ -47,7 +46,7 @@ func (p *plan) httpRoute() *gatewayv1.HTTPRoute {
 	}
 	route := &gatewayv1.HTTPRoute{
 		TypeMeta:   typeMeta(gatewayv1.GroupVersion.String(), "HTTPRoute"),
-		ObjectMeta: p.meta(RoutingName(p.name)),
+		ObjectMeta: b.meta(RoutingName(b.name)),
 		Spec: gatewayv1.HTTPRouteSpec{
 			CommonRouteSpec: gatewayv1.CommonRouteSpec{ParentRefs: []gatewayv1.ParentReference{parent}},
 			Rules: []gatewayv1.HTTPRouteRule{{
@@ -57,7 +56,7 @@ func (p *plan) httpRoute() *gatewayv1.HTTPRoute {
 				BackendRefs: []gatewayv1.HTTPBackendRef{{BackendRef: gatewayv1.BackendRef{
 					BackendObjectReference: gatewayv1.BackendObjectReference{
 						Group: ptrTo(gatewayv1.Group("")), Kind: ptrTo(gatewayv1.Kind("Service")),
-						Name: gatewayv1.ObjectName(p.name), Port: ptrTo(v1alpha1.ApplicationPort),
+						Name: gatewayv1.ObjectName(b.name), Port: ptrTo(v1alpha1.ApplicationPort),
 					},
 					Weight: ptrTo[int32](1),
 				}}},
@@ -70,11 +69,11 @@ func (p *plan) httpRoute() *gatewayv1.HTTPRoute {
 	return route
 }
 
-func (p *plan) ingress() *networkingv1.Ingress {
-	r := &p.spec.Routing
+func (b *builder) ingress() *networkingv1.Ingress {
+	r := &b.spec.Routing
 	ingress := &networkingv1.Ingress{
 		TypeMeta:   typeMeta("networking.k8s.io/v1", "Ingress"),
-		ObjectMeta: p.meta(RoutingName(p.name)),
+		ObjectMeta: b.meta(RoutingName(b.name)),
 		Spec:       networkingv1.IngressSpec{IngressClassName: ptrTo(r.Ingress.ClassName)},
 	}
 	ingress.Annotations = maps.Clone(r.Ingress.Annotations)
@@ -88,7 +87,7 @@ func (p *plan) ingress() *networkingv1.Ingress {
 				Paths: []networkingv1.HTTPIngressPath{{
 					Path: "/", PathType: ptrTo(networkingv1.PathTypePrefix),
 					Backend: networkingv1.IngressBackend{Service: &networkingv1.IngressServiceBackend{
-						Name: p.name, Port: networkingv1.ServiceBackendPort{Number: v1alpha1.ApplicationPort},
+						Name: b.name, Port: networkingv1.ServiceBackendPort{Number: v1alpha1.ApplicationPort},
 					}},
 				}},
 			}},

@@ -13,11 +13,11 @@ import (
 	"github.com/stretchr/testify/require"
 	"sigs.k8s.io/yaml"
 
-	"github.com/fleetwright/fleetwright/render"
+	"github.com/fleetwright/fleetwright/internal/seal"
 )
 
 // sealCases runs a check on each patch of a file: JSON patches by golden case and object, then by what they do.
-func sealCases(t *testing.T, file string, check func(t *testing.T, before, after render.Seal)) {
+func sealCases(t *testing.T, file string, check func(t *testing.T, before, after seal.Seal)) {
 	t.Helper()
 	text, err := os.ReadFile(file)
 	require.NoError(t, err)
@@ -36,14 +36,14 @@ func sealCases(t *testing.T, file string, check func(t *testing.T, before, after
 }
 
 func TestAdditionsKeepOwned(t *testing.T) {
-	sealCases(t, "testdata/seal/additions.yaml", func(t *testing.T, before, after render.Seal) {
+	sealCases(t, "testdata/seal/additions.yaml", func(t *testing.T, before, after seal.Seal) {
 		require.NotEqual(t, before.Full, after.Full)
 		require.Equal(t, before.Owned, after.Owned)
 	})
 }
 
 func TestEditsBreakSeals(t *testing.T) {
-	sealCases(t, "testdata/seal/edits.yaml", func(t *testing.T, before, after render.Seal) {
+	sealCases(t, "testdata/seal/edits.yaml", func(t *testing.T, before, after seal.Seal) {
 		require.NotEqual(t, before.Full, after.Full)
 		require.NotEqual(t, before.Owned, after.Owned)
 	})
@@ -58,12 +58,12 @@ var (
 
 // TestSealsCoverEveryValue changes and removes each value of each object of cases that set every option.
 func TestSealsCoverEveryValue(t *testing.T) {
-	seen := map[render.Seal]bool{}
+	seen := map[seal.Seal]bool{}
 	for _, name := range []string{"placement-options", "endpoint-http", "resources", "env", "pod-metadata", "telemetry", "network",
 		"restart-token", "image-pull-secrets", "routing-gateway", "routing-ingress", "bucket", "bucket-paused", "bucket-ordered"} {
 		t.Run(name, func(t *testing.T) {
 			for _, o := range mustRender(t, goldenFleet(t, name))[1:] {
-				text, before := sealed(t, name, o.ID().Kind+"/"+o.ID().Name)
+				text, before := sealed(t, name, idOf(o).Kind+"/"+idOf(o).Name)
 				if seen[before] {
 					continue // most objects are the same in several cases
 				}
@@ -77,9 +77,9 @@ func TestSealsCoverEveryValue(t *testing.T) {
 					for change, apply := range map[string]func(){"changed": func() { set(other(old)) }, "removed": remove} {
 						apply()
 						after := sealOf(t, asJSON(t, object))
-						require.Equal(t, unsealed.MatchString(path), before.Full == after.Full, "full, %s: %s %s", o.ID(), path, change)
+						require.Equal(t, unsealed.MatchString(path), before.Full == after.Full, "full, %s: %s %s", idOf(o), path, change)
 						require.Equal(t, unsealed.MatchString(path) || unowned.MatchString(path), before.Owned == after.Owned,
-							"owned, %s: %s %s", o.ID(), path, change)
+							"owned, %s: %s %s", idOf(o), path, change)
 						set(old)
 					}
 				})
@@ -105,16 +105,16 @@ func FuzzSealOf(f *testing.F) {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		seal, err := render.SealOf(text)
+		found, err := seal.Of(text)
 		if err != nil {
-			require.Zero(t, seal)
+			require.Zero(t, found)
 			return
 		}
-		parsed, err := render.ParseSeal(seal.String())
+		parsed, err := seal.Parse(found.String())
 		require.NoError(t, err)
-		require.Equal(t, seal, parsed)
-		again, err := render.SealOf(slices.Concat([]byte(" "), text, []byte("\n")))
+		require.Equal(t, found, parsed)
+		again, err := seal.Of(slices.Concat([]byte(" "), text, []byte("\n")))
 		require.NoError(t, err)
-		require.Equal(t, seal, again)
+		require.Equal(t, found, again)
 	})
 }

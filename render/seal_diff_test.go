@@ -7,8 +7,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/fleetwright/fleetwright/internal/seal"
 	"github.com/fleetwright/fleetwright/internal/tree"
-	"github.com/fleetwright/fleetwright/render"
 )
 
 func treeOf(t testing.TB, object []byte) *tree.Node {
@@ -41,15 +41,15 @@ func TestDifferences(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			other := patched(t, object, tc.patch)
-			got := render.Differences(treeOf(t, object), treeOf(t, other))
+			got := seal.Differences(treeOf(t, object), treeOf(t, other))
 			if name == "two of one name" {
 				require.Subset(t, got, tc.want)
 				return
 			}
 			require.Equal(t, tc.want, got)
 			// What differs has another seal, and the other way round.
-			require.Equal(t, len(tc.want) == 0, render.SealOfTree(treeOf(t, object)) == render.SealOfTree(treeOf(t, other)))
-			require.Equal(t, len(tc.want), len(render.Differences(treeOf(t, other), treeOf(t, object))))
+			require.Equal(t, len(tc.want) == 0, seal.OfTree(treeOf(t, object)) == seal.OfTree(treeOf(t, other)))
+			require.Equal(t, len(tc.want), len(seal.Differences(treeOf(t, other), treeOf(t, object))))
 		})
 	}
 }

@@ -13,31 +13,31 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
 
-	"github.com/fleetwright/fleetwright/render"
+	"github.com/fleetwright/fleetwright/internal/seal"
 )
 
 // sealed returns the object of a golden case, named as "Kind/name", as the API server would get it, and its seal.
-func sealed(t testing.TB, name, object string) ([]byte, render.Seal) {
+func sealed(t testing.TB, name, object string) ([]byte, seal.Seal) {
 	t.Helper()
 	for _, o := range mustRender(t, goldenFleet(t, name)) {
-		if o.ID().Kind+"/"+o.ID().Name != object {
+		if idOf(o).Kind+"/"+idOf(o).Name != object {
 			continue
 		}
 		meta, ok := o.Typed.(metav1.Object)
 		require.True(t, ok)
-		seal, err := render.ParseSeal(meta.GetAnnotations()["celld.eric.dev/seal"])
+		found, err := seal.Parse(meta.GetAnnotations()["celld.eric.dev/seal"])
 		require.NoError(t, err)
-		return asJSON(t, o.Typed), seal
+		return asJSON(t, o.Typed), found
 	}
 	require.Fail(t, "no such object", "%s in %s", object, name)
-	return nil, render.Seal{}
+	return nil, seal.Seal{}
 }
 
-func sealOf(t testing.TB, object []byte) render.Seal {
+func sealOf(t testing.TB, object []byte) seal.Seal {
 	t.Helper()
-	seal, err := render.SealOf(object)
+	found, err := seal.Of(object)
 	require.NoError(t, err)
-	return seal
+	return found
 }
 
 // patched applies a JSON patch (RFC 6902), written in YAML.
@@ -57,11 +57,11 @@ func TestSealsOfWhatIsPrinted(t *testing.T) {
 	for _, name := range goldenCases(t) {
 		t.Run(name, func(t *testing.T) {
 			for _, o := range mustRender(t, goldenFleet(t, name))[1:] {
-				asJSON, want := sealed(t, name, o.ID().Kind+"/"+o.ID().Name)
-				require.Equal(t, want, sealOf(t, asJSON), o.ID())
-				text, err := yaml.YAMLToJSONStrict(o.AppendYAML(nil))
+				asJSON, want := sealed(t, name, idOf(o).Kind+"/"+idOf(o).Name)
+				require.Equal(t, want, sealOf(t, asJSON), idOf(o))
+				text, err := yaml.YAMLToJSONStrict(o.YAML)
 				require.NoError(t, err)
-				require.Equal(t, want, sealOf(t, text), o.ID())
+				require.Equal(t, want, sealOf(t, text), idOf(o))
 			}
 		})
 	}
@@ -134,15 +134,15 @@ func TestSealsOfWhatIsStored(t *testing.T) {
 // TestSealText holds the format of the annotation: stored objects carry it.
 func TestSealText(t *testing.T) {
 	const text = "v1 full=0123456789abcdef0123456789abcdef owned=fedcba9876543210fedcba9876543210"
-	seal, err := render.ParseSeal(text)
+	found, err := seal.Parse(text)
 	require.NoError(t, err)
-	require.Equal(t, render.Seal{Full: "0123456789abcdef0123456789abcdef", Owned: "fedcba9876543210fedcba9876543210"}, seal)
-	require.Equal(t, text, seal.String())
+	require.Equal(t, seal.Seal{Full: "0123456789abcdef0123456789abcdef", Owned: "fedcba9876543210fedcba9876543210"}, found)
+	require.Equal(t, text, found.String())
 	for _, bad := range []string{
 		"", "v1", "v2" + text[2:], text + " ", " " + text, text + "\n", strings.ToUpper(text), text[:len(text)-1],
-		"v1 owned=" + seal.Owned + " full=" + seal.Full, fmt.Sprint(seal.Full, seal.Owned),
+		"v1 owned=" + found.Owned + " full=" + found.Full, fmt.Sprint(found.Full, found.Owned),
 	} {
-		_, err := render.ParseSeal(bad)
+		_, err := seal.Parse(bad)
 		require.ErrorContains(t, err, "render the object again", "%q", bad)
 	}
 }
@@ -151,8 +151,8 @@ func FuzzParseSeal(f *testing.F) {
 	f.Add("v1 full=0123456789abcdef0123456789abcdef owned=fedcba9876543210fedcba9876543210")
 	f.Add("v1 full= owned=")
 	f.Fuzz(func(t *testing.T, text string) {
-		if seal, err := render.ParseSeal(text); err == nil {
-			require.Equal(t, text, seal.String())
+		if found, err := seal.Parse(text); err == nil {
+			require.Equal(t, text, found.String())
 		}
 	})
 }

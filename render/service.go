@@ -10,16 +10,16 @@ import (
 )
 
 // service is the application's address: ready members, port 8080.
-func (p *plan) service() *corev1.Service {
-	return p.newService(p.name, corev1.ServicePort{
+func (b *builder) service() *corev1.Service {
+	return b.newService(b.name, corev1.ServicePort{
 		Name: v1alpha1.PortApplication, Protocol: corev1.ProtocolTCP,
 		Port: v1alpha1.ApplicationPort, TargetPort: intstr.FromString(v1alpha1.PortApplication),
 	})
 }
 
 // peerService gives members stable names before they are ready: a member needs its peers to become ready.
-func (p *plan) peerService() *corev1.Service {
-	s := p.newService(PeerServiceName(p.name), corev1.ServicePort{
+func (b *builder) peerService() *corev1.Service {
+	s := b.newService(PeerServiceName(b.name), corev1.ServicePort{
 		Name: v1alpha1.PortPeer, Protocol: corev1.ProtocolTCP, AppProtocol: ptrTo("tcp"),
 		Port: v1alpha1.PeerPort, TargetPort: intstr.FromString(v1alpha1.PortPeer),
 	})
@@ -28,13 +28,13 @@ func (p *plan) peerService() *corev1.Service {
 	return s
 }
 
-func (p *plan) newService(name string, port corev1.ServicePort) *corev1.Service {
+func (b *builder) newService(name string, port corev1.ServicePort) *corev1.Service {
 	return &corev1.Service{
 		TypeMeta:   typeMeta("v1", "Service"),
-		ObjectMeta: p.meta(name),
+		ObjectMeta: b.meta(name),
 		Spec: corev1.ServiceSpec{
 			Ports:                 []corev1.ServicePort{port},
-			Selector:              p.selector(),
+			Selector:              b.selector(),
 			Type:                  corev1.ServiceTypeClusterIP,
 			IPFamilyPolicy:        ptrTo(corev1.IPFamilyPolicySingleStack),
 			SessionAffinity:       corev1.ServiceAffinityNone,

@@ -24,18 +24,18 @@ const (
 )
 
 // statefulSet has no replicas: the healer owns them, and a count in Git would undo its work.
-func (p *plan) statefulSet() *appsv1.StatefulSet {
+func (b *builder) statefulSet() *appsv1.StatefulSet {
 	partition := int32(0)
-	if p.spec.Maintenance.Paused {
+	if b.spec.Maintenance.Paused {
 		partition = pausedPartition
 	}
 	set := &appsv1.StatefulSet{
 		TypeMeta:   typeMeta("apps/v1", "StatefulSet"),
-		ObjectMeta: p.workloadMeta(),
+		ObjectMeta: b.workloadMeta(),
 		Spec: appsv1.StatefulSetSpec{
-			Selector:            p.labelSelector(),
-			Template:            p.podTemplate(),
-			ServiceName:         PeerServiceName(p.name),
+			Selector:            b.labelSelector(),
+			Template:            b.podTemplate(),
+			ServiceName:         PeerServiceName(b.name),
 			PodManagementPolicy: appsv1.ParallelPodManagement,
 			UpdateStrategy: appsv1.StatefulSetUpdateStrategy{
 				Type:          appsv1.RollingUpdateStatefulSetStrategyType,
@@ -48,21 +48,21 @@ func (p *plan) statefulSet() *appsv1.StatefulSet {
 			},
 		},
 	}
-	if f, ok := p.fleet.(*v1alpha1.PersistentFleet); ok {
-		set.Spec.VolumeClaimTemplates = []corev1.PersistentVolumeClaim{p.claimTemplate(f)}
+	if f, ok := b.fleet.(*v1alpha1.PersistentFleet); ok {
+		set.Spec.VolumeClaimTemplates = []corev1.PersistentVolumeClaim{b.claimTemplate(f)}
 	}
 	return set
 }
 
 // claimTemplate carries apiVersion and kind, and nothing that could ever change: the API server refuses every later change
 // of a claim template, so these bytes are for ever.
-func (p *plan) claimTemplate(f *v1alpha1.PersistentFleet) corev1.PersistentVolumeClaim {
+func (b *builder) claimTemplate(f *v1alpha1.PersistentFleet) corev1.PersistentVolumeClaim {
 	return corev1.PersistentVolumeClaim{
 		TypeMeta: typeMeta("v1", "PersistentVolumeClaim"),
 		ObjectMeta: metav1.ObjectMeta{
 			Name:        v1alpha1.DataVolume,
-			Labels:      p.selector(),
-			Annotations: map[string]string{v1alpha1.AnnotationStorageReservation: ReservationName(p.bucket)},
+			Labels:      b.selector(),
+			Annotations: map[string]string{v1alpha1.AnnotationStorageReservation: ReservationName(b.bucket)},
 		},
 		Spec: corev1.PersistentVolumeClaimSpec{
 			AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOncePod},
@@ -76,13 +76,13 @@ func (p *plan) claimTemplate(f *v1alpha1.PersistentFleet) corev1.PersistentVolum
 }
 
 // deployment has no replicas either. Paused stops its rollout as the partition stops a StatefulSet's.
-func (p *plan) deployment() *appsv1.Deployment {
+func (b *builder) deployment() *appsv1.Deployment {
 	return &appsv1.Deployment{
 		TypeMeta:   typeMeta("apps/v1", "Deployment"),
-		ObjectMeta: p.workloadMeta(),
+		ObjectMeta: b.workloadMeta(),
 		Spec: appsv1.DeploymentSpec{
-			Selector: p.labelSelector(),
-			Template: p.podTemplate(),
+			Selector: b.labelSelector(),
+			Template: b.podTemplate(),
 			Strategy: appsv1.DeploymentStrategy{
 				Type: appsv1.RollingUpdateDeploymentStrategyType,
 				RollingUpdate: &appsv1.RollingUpdateDeployment{
@@ -91,19 +91,19 @@ func (p *plan) deployment() *appsv1.Deployment {
 				},
 			},
 			RevisionHistoryLimit:    ptrTo[int32](revisionHistory),
-			Paused:                  p.spec.Maintenance.Paused,
+			Paused:                  b.spec.Maintenance.Paused,
 			ProgressDeadlineSeconds: ptrTo[int32](progressDeadlineSeconds),
 		},
 	}
 }
 
 // disruptionBudget lets one member go at a time, and none while another is not ready.
-func (p *plan) disruptionBudget() *policyv1.PodDisruptionBudget {
+func (b *builder) disruptionBudget() *policyv1.PodDisruptionBudget {
 	return &policyv1.PodDisruptionBudget{
 		TypeMeta:   typeMeta("policy/v1", "PodDisruptionBudget"),
-		ObjectMeta: p.meta(p.name),
+		ObjectMeta: b.meta(b.name),
 		Spec: policyv1.PodDisruptionBudgetSpec{
-			Selector:                   p.labelSelector(),
+			Selector:                   b.labelSelector(),
 			MaxUnavailable:             ptrTo(intstr.FromInt32(1)),
 			UnhealthyPodEvictionPolicy: ptrTo(policyv1.IfHealthyBudget),
 		},

@@ -12,6 +12,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -23,6 +24,8 @@ import (
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	"github.com/fleetwright/fleetwright/webhook"
+	"github.com/fleetwright/fleetwright/webhook/internal/rulestest"
+	"github.com/fleetwright/fleetwright/webhook/registration"
 )
 
 // rate is how many reviews a second the load consists of. A cluster of a thousand fleets that all sync at once sends fewer.
@@ -31,14 +34,14 @@ const rate = 500
 // largest is a fleet with every list full.
 func largest(t testing.TB, token string) v1alpha1.Fleet {
 	t.Helper()
-	f := fleet(t, persistent, `{spec: {placement: {zones: [a, b, c, d, e, f]}, replicas: 100, maintenance: {restartToken: `+token+`}}}`)
+	f := rulestest.Fleet(t, rulestest.Persistent, `{spec: {placement: {zones: [a, b, c, d, e, f]}, replicas: 100, maintenance: {restartToken: `+token+`}}}`)
 	spec := f.Shared()
 	spec.PodMetadata.Labels, spec.PodMetadata.Annotations = map[string]string{}, map[string]string{}
 	for i := range 32 {
 		name := fmt.Sprintf("CELLD_APPLICATION_SETTING_%02d", i)
-		spec.Env = append(spec.Env, v1alpha1.EnvVar{Name: name, Value: repeat("v", 200)})
-		spec.PodMetadata.Labels[fmt.Sprintf("example.com/label-%02d", i)] = repeat("l", 60)
-		spec.PodMetadata.Annotations[fmt.Sprintf("example.com/annotation-%02d", i)] = repeat("a", 250)
+		spec.Env = append(spec.Env, v1alpha1.EnvVar{Name: name, Value: strings.Repeat("v", 200)})
+		spec.PodMetadata.Labels[fmt.Sprintf("example.com/label-%02d", i)] = strings.Repeat("l", 60)
+		spec.PodMetadata.Annotations[fmt.Sprintf("example.com/annotation-%02d", i)] = strings.Repeat("a", 250)
 	}
 	for i := range 16 {
 		spec.ImagePullSecrets = append(spec.ImagePullSecrets, v1alpha1.SecretReference{Name: fmt.Sprintf("pull-secret-%02d", i)})
@@ -77,25 +80,25 @@ func largestReview(t testing.TB) []byte {
 	t.Helper()
 	body, err := json.Marshal(map[string]any{"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": map[string]any{
 		"uid": "1", "operation": "UPDATE", "namespace": "fleets", "resource": map[string]string{"group": "apps", "version": "v1", "resource": "statefulsets"},
-		"userInfo":  map[string]string{"username": human},
-		"object":    managed(t, rendered(t, largest(t, "b"), "StatefulSet/my-fleet")),
-		"oldObject": managed(t, rendered(t, largest(t, "a"), "StatefulSet/my-fleet")),
+		"userInfo":  map[string]string{"username": rulestest.Human},
+		"object":    managed(t, rulestest.Rendered(t, largest(t, "b"), "StatefulSet/my-fleet")),
+		"oldObject": managed(t, rulestest.Rendered(t, largest(t, "a"), "StatefulSet/my-fleet")),
 	}})
 	require.NoError(t, err)
 	return body
 }
 
-// BenchmarkReview is the work for one review, without HTTP.
+// BenchmarkReview is the work for one review, without HTTP. docs/decisions.md says what was decided by it.
 func BenchmarkReview(b *testing.B) {
 	body := largestReview(b)
 	metrics, err := webhook.NewMetrics(prometheus.NewRegistry())
 	require.NoError(b, err)
-	handler := webhook.NewHandler(healer, surroundings(b), metrics, clock.RealClock{}, logr.Discard())
+	handler := webhook.NewHandler(rulestest.Healer, surroundings(b), metrics, clock.RealClock{}, logr.Discard())
 	b.SetBytes(int64(len(body)))
 	b.ReportAllocs()
 	for b.Loop() {
 		answer := httptest.NewRecorder()
-		handler.ServeHTTP(answer, httptest.NewRequest(http.MethodPost, webhook.Path, bytes.NewReader(body)))
+		handler.ServeHTTP(answer, httptest.NewRequest(http.MethodPost, registration.Path, bytes.NewReader(body)))
 		require.Contains(b, answer.Body.String(), `"allowed":true`)
 	}
 }
@@ -107,7 +110,7 @@ func BenchmarkLoad(b *testing.B) {
 	body := largestReview(b)
 	metrics, err := webhook.NewMetrics(prometheus.NewRegistry())
 	require.NoError(b, err)
-	server := httptest.NewUnstartedServer(webhook.NewHandler(healer, surroundings(b), metrics, clock.RealClock{}, logr.Discard()))
+	server := httptest.NewUnstartedServer(webhook.NewHandler(rulestest.Healer, surroundings(b), metrics, clock.RealClock{}, logr.Discard()))
 	server.EnableHTTP2 = true
 	server.TLS = &tls.Config{MinVersion: tls.VersionTLS12}
 	server.StartTLS()
@@ -145,7 +148,7 @@ func BenchmarkLoad(b *testing.B) {
 // included.
 func BenchmarkFlood(b *testing.B) {
 	body := []byte(`{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","request":{"operation":"CREATE","object":{"a":[` +
-		repeat(`{},`, 2_300_000) + `1]}}}`)
+		strings.Repeat(`{},`, 2_300_000) + `1]}}}`)
 	server, _ := newServer(b, surroundings(b))
 	for b.Loop() {
 		var done sync.WaitGroup

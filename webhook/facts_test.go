@@ -21,6 +21,8 @@ import (
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	"github.com/fleetwright/fleetwright/webhook"
+	"github.com/fleetwright/fleetwright/webhook/internal/rulestest"
+	"github.com/fleetwright/fleetwright/webhook/rules"
 )
 
 // A store answers reads from a list of objects, or with an error.
@@ -109,7 +111,7 @@ func newReader(t testing.TB, cached, live *store) *webhook.Reader {
 
 func stored(t testing.TB, patches ...string) client.Object {
 	t.Helper()
-	return fleet(t, persistent, patches...)
+	return rulestest.Fleet(t, rulestest.Persistent, patches...)
 }
 
 func metaOf(name string, labels map[string]string) metav1.ObjectMeta {
@@ -117,7 +119,7 @@ func metaOf(name string, labels map[string]string) metav1.ObjectMeta {
 }
 
 func TestGather(t *testing.T) {
-	me := live(t)
+	me := rulestest.Live(t)
 	labels := map[string]string{v1alpha1.LabelFleetUID: me.Identity}
 	yes, three := true, int32(3)
 	reservation := &v1alpha1.StorageReservation{ObjectMeta: metav1.ObjectMeta{Name: me.Reservation}, Spec: v1alpha1.StorageReservationSpec{
@@ -127,7 +129,7 @@ func TestGather(t *testing.T) {
 	controlled.OwnerReferences = []metav1.OwnerReference{{Kind: "StatefulSet", Name: "my-fleet", UID: "1", Controller: &yes}}
 	shared := stored(t, `{metadata: {namespace: others}}`)
 	all := &store{objects: []client.Object{
-		stored(t), stored(t, `{metadata: {name: b}, spec: {storage: {bucket: s3://b}}}`), shared, fleet(t, bucket, `{metadata: {name: c}, spec: {storage: {bucket: s3://c}}}`),
+		stored(t), stored(t, `{metadata: {name: b}, spec: {storage: {bucket: s3://b}}}`), shared, rulestest.Fleet(t, rulestest.Bucket, `{metadata: {name: c}, spec: {storage: {bucket: s3://c}}}`),
 		reservation,
 		&appsv1.StatefulSet{ObjectMeta: metaOf("my-fleet", labels), Spec: appsv1.StatefulSetSpec{Replicas: &three}, Status: appsv1.StatefulSetStatus{ReadyReplicas: 2}},
 		&corev1.PersistentVolumeClaim{ObjectMeta: metaOf("data-my-fleet-0", labels)},
@@ -138,60 +140,60 @@ func TestGather(t *testing.T) {
 		&corev1.Pod{ObjectMeta: metaOf("my-fleet-3", labels), Status: corev1.PodStatus{Phase: corev1.PodFailed}},
 	}}
 	nothing := &store{err: errors.New("this must not be read")}
-	everything := webhook.Needs{Fleets: true, Bucket: true, Workload: true, Claims: true, Orphans: true}
+	everything := rules.Needs{Fleets: true, Bucket: true, Workload: true, Claims: true, Orphans: true}
 
 	t.Run("live", func(t *testing.T) {
-		in := input(t, webhook.Create, "", rendered(t, fleet(t, persistent), "StatefulSet/my-fleet"), webhook.Facts{})
+		in := rulestest.Input(t, rules.Create, "", rulestest.Rendered(t, rulestest.Fleet(t, rulestest.Persistent), "StatefulSet/my-fleet"), rules.Facts{})
 		cached := &store{objects: all.objects[:5]} // rivals and reservation
-		newReader(t, cached, all).Gather(t.Context(), in, webhook.Needs{Fleets: true, Bucket: true, Claims: true, Orphans: true, Live: true})
-		b, c := live(t, `{metadata: {name: b}, spec: {storage: {bucket: s3://b}}}`), live(t, bucket, `{metadata: {name: c}, spec: {storage: {bucket: s3://c}}}`)
-		require.Equal(t, webhook.Known([]webhook.Fleet{me, b, c}), in.Facts.Fleets)
-		require.Equal(t, webhook.Known([]webhook.Fleet{me, live(t, `{metadata: {namespace: others}}`)}), in.Facts.Rivals)
-		require.Equal(t, webhook.Known(webhook.Reservation{Name: me.Reservation, Identity: me.Identity, Fleet: "PersistentFleet fleets/my-fleet"}), in.Facts.Reservation)
-		require.Equal(t, webhook.Known([]webhook.Claim{{Name: "data-my-fleet-0", Identity: me.Identity}, {Name: "data-my-fleet-1"}}), in.Facts.Claims)
-		require.Equal(t, webhook.Known([]string{"my-fleet-0"}), in.Facts.Orphans)
+		newReader(t, cached, all).Gather(t.Context(), in, rules.Needs{Fleets: true, Bucket: true, Claims: true, Orphans: true, Live: true})
+		b, c := rulestest.Live(t, `{metadata: {name: b}, spec: {storage: {bucket: s3://b}}}`), rulestest.Live(t, rulestest.Bucket, `{metadata: {name: c}, spec: {storage: {bucket: s3://c}}}`)
+		require.Equal(t, rulestest.Known([]rules.Fleet{me, b, c}), in.Facts.Fleets)
+		require.Equal(t, rulestest.Known([]rules.Fleet{me, rulestest.Live(t, `{metadata: {namespace: others}}`)}), in.Facts.Rivals)
+		require.Equal(t, rulestest.Known(rules.Reservation{Name: me.Reservation, Identity: me.Identity, Fleet: "PersistentFleet fleets/my-fleet"}), in.Facts.Reservation)
+		require.Equal(t, rulestest.Known([]rules.Claim{{Name: "data-my-fleet-0", Identity: me.Identity}, {Name: "data-my-fleet-1"}}), in.Facts.Claims)
+		require.Equal(t, rulestest.Known([]string{"my-fleet-0"}), in.Facts.Orphans)
 		require.EqualValues(t, 3, cached.reads.Load())
 	})
 	t.Run("cached", func(t *testing.T) {
-		in := fleetInput(t, persistent, "", `{}`, webhook.Facts{})
-		newReader(t, all, nothing).Gather(t.Context(), in, webhook.Needs{Fleets: true, Bucket: true})
-		require.Equal(t, webhook.Present, in.Facts.Fleets.State)
-		require.Equal(t, webhook.Present, in.Facts.Rivals.State)
-		require.Equal(t, webhook.Present, in.Facts.Reservation.State)
+		in := rulestest.FleetInput(t, rulestest.Persistent, "", `{}`, rules.Facts{})
+		newReader(t, all, nothing).Gather(t.Context(), in, rules.Needs{Fleets: true, Bucket: true})
+		require.Equal(t, rules.Present, in.Facts.Fleets.State)
+		require.Equal(t, rules.Present, in.Facts.Rivals.State)
+		require.Equal(t, rules.Present, in.Facts.Reservation.State)
 	})
 	t.Run("workload of a claim", func(t *testing.T) {
-		in := input(t, webhook.Delete, claim("data-my-fleet-0", me.Identity), "", webhook.Facts{})
-		newReader(t, nothing, all).Gather(t.Context(), in, webhook.Needs{Fleets: true, Workload: true, Live: true})
-		require.Equal(t, webhook.Known(webhook.Workload{Replicas: 3, Ready: 2}), in.Facts.Workload)
+		in := rulestest.Input(t, rules.Delete, rulestest.Claim("data-my-fleet-0", me.Identity), "", rules.Facts{})
+		newReader(t, nothing, all).Gather(t.Context(), in, rules.Needs{Fleets: true, Workload: true, Live: true})
+		require.Equal(t, rulestest.Known(rules.Workload{Replicas: 3, Ready: 2}), in.Facts.Workload)
 	})
 	t.Run("absent", func(t *testing.T) {
-		in := fleetInput(t, bucket, "", `{}`, webhook.Facts{})
+		in := rulestest.FleetInput(t, rulestest.Bucket, "", `{}`, rules.Facts{})
 		newReader(t, &store{}, &store{}).Gather(t.Context(), in, everything)
-		require.Equal(t, webhook.Known([]webhook.Fleet(nil)), in.Facts.Fleets)
-		require.Equal(t, webhook.Absent, in.Facts.Reservation.State)
-		require.Equal(t, webhook.Absent, in.Facts.Workload.State)
+		require.Equal(t, rulestest.Known([]rules.Fleet(nil)), in.Facts.Fleets)
+		require.Equal(t, rules.Absent, in.Facts.Reservation.State)
+		require.Equal(t, rules.Absent, in.Facts.Workload.State)
 	})
 	t.Run("definitions are gone", func(t *testing.T) {
 		gone := &store{err: apierrors.NewNotFound(corev1.Resource("persistentfleets"), "")}
-		in := fleetInput(t, persistent, "", `{}`, webhook.Facts{})
+		in := rulestest.FleetInput(t, rulestest.Persistent, "", `{}`, rules.Facts{})
 		newReader(t, gone, gone).Gather(t.Context(), in, everything)
-		require.Equal(t, webhook.Known([]webhook.Fleet(nil)), in.Facts.Fleets)
+		require.Equal(t, rulestest.Known([]rules.Fleet(nil)), in.Facts.Fleets)
 	})
 	t.Run("no bucket", func(t *testing.T) {
-		in := input(t, webhook.Create, "", `{"kind":"StatefulSet"}`, webhook.Facts{})
-		newReader(t, nothing, nothing).Gather(t.Context(), in, webhook.Needs{Bucket: true, Live: true})
-		require.Equal(t, webhook.Absent, in.Facts.Rivals.State)
+		in := rulestest.Input(t, rules.Create, "", `{"kind":"StatefulSet"}`, rules.Facts{})
+		newReader(t, nothing, nothing).Gather(t.Context(), in, rules.Needs{Bucket: true, Live: true})
+		require.Equal(t, rules.Absent, in.Facts.Rivals.State)
 	})
 	for name, err := range map[string]error{"failed": errors.New("connection refused"), "slow": context.DeadlineExceeded} {
 		t.Run(name, func(t *testing.T) {
 			broken := &store{err: err}
-			in := fleetInput(t, persistent, "", `{}`, webhook.Facts{})
+			in := rulestest.FleetInput(t, rulestest.Persistent, "", `{}`, rules.Facts{})
 			reader := newReader(t, broken, broken)
 			reader.Gather(t.Context(), in, everything)
 			reader.GatherNamespace(t.Context(), in)
-			for _, state := range []webhook.State{in.Facts.Fleets.State, in.Facts.Rivals.State, in.Facts.Reservation.State,
+			for _, state := range []rules.State{in.Facts.Fleets.State, in.Facts.Rivals.State, in.Facts.Reservation.State,
 				in.Facts.Workload.State, in.Facts.Claims.State, in.Facts.Orphans.State, in.Facts.Namespace.State} {
-				require.Equal(t, webhook.Failed, state)
+				require.Equal(t, rules.Failed, state)
 			}
 			require.NotEmpty(t, in.Facts.Fleets.Why)
 		})
@@ -203,12 +205,12 @@ func TestGatherNamespace(t *testing.T) {
 	ns := func(deleted *metav1.Time) *corev1.Namespace {
 		return &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "fleets", DeletionTimestamp: deleted}}
 	}
-	for want, objects := range map[webhook.Fact[webhook.Namespace]][]client.Object{
-		webhook.Known(webhook.Namespace{}):                  {ns(nil)},
-		webhook.Known(webhook.Namespace{Terminating: true}): {ns(&gone)},
-		{State: webhook.Absent}:                             nil,
+	for want, objects := range map[rules.Fact[rules.Namespace]][]client.Object{
+		rulestest.Known(rules.Namespace{}):                  {ns(nil)},
+		rulestest.Known(rules.Namespace{Terminating: true}): {ns(&gone)},
+		{State: rules.Absent}:                               nil,
 	} {
-		in := &webhook.Input{Namespace: "fleets"}
+		in := &rules.Input{Namespace: "fleets"}
 		newReader(t, nil, &store{objects: objects}).GatherNamespace(t.Context(), in)
 		require.Equal(t, want, in.Facts.Namespace)
 	}

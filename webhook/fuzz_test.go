@@ -18,6 +18,9 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/fleetwright/fleetwright/webhook"
+	"github.com/fleetwright/fleetwright/webhook/internal/rulestest"
+	"github.com/fleetwright/fleetwright/webhook/registration"
+	"github.com/fleetwright/fleetwright/webhook/rules"
 )
 
 // Whatever is posted, there is an answer: an HTTP error, or a review with a verdict.
@@ -33,11 +36,11 @@ func FuzzHandler(f *testing.F) {
 		`"subResource":"scale","object":{"spec":{"replicas":1e9}},"oldObject":{"status":{"selector":"celld.eric.dev/fleet-uid=x"}}}}`))
 	metrics, err := webhook.NewMetrics(prometheus.NewRegistry())
 	require.NoError(f, err)
-	facts := calm(live(f))
-	handler := webhook.NewHandler(healer, gatherer(func(*webhook.Input) webhook.Facts { return facts }), metrics, clock.RealClock{}, logr.Discard())
+	facts := rulestest.Calm(rulestest.Live(f))
+	handler := webhook.NewHandler(rulestest.Healer, gatherer(func(*rules.Input) rules.Facts { return facts }), metrics, clock.RealClock{}, logr.Discard())
 	f.Fuzz(func(t *testing.T, body []byte) {
 		answer := httptest.NewRecorder()
-		handler.ServeHTTP(answer, httptest.NewRequest(http.MethodPost, webhook.Path, bytes.NewReader(body)))
+		handler.ServeHTTP(answer, httptest.NewRequest(http.MethodPost, registration.Path, bytes.NewReader(body)))
 		if answer.Code != http.StatusOK {
 			require.Contains(t, []int{http.StatusBadRequest, http.StatusRequestEntityTooLarge}, answer.Code)
 			return
@@ -46,45 +49,5 @@ func FuzzHandler(f *testing.F) {
 		require.NoError(t, json.Unmarshal(answer.Body.Bytes(), &review))
 		require.NotNil(t, review.Response)
 		require.True(t, review.Response.Allowed || review.Response.Result.Message != "", "a refusal says why")
-	})
-}
-
-// Any two objects get a verdict for each rule, with facts and without.
-func FuzzReview(f *testing.F) {
-	set := rendered(f, fleet(f, persistent), "StatefulSet/my-fleet")
-	f.Add([]byte(set), []byte(edited(f, set, image)), uint8(0))
-	f.Add([]byte(claim("data-my-fleet-0", foreign)), []byte(claim("data-my-fleet-0", "")), uint8(9))
-	f.Add([]byte(scale(foreign, 1)), []byte(scale(foreign, 2)), uint8(3))
-	f.Add([]byte(merged(f, persistent)), []byte(merged(f, persistent, `{spec: {replicas: 4}}`)), uint8(1))
-	resources := []string{webhook.StatefulSets, webhook.PersistentFleets, webhook.BucketFleets, webhook.StatefulSets, webhook.Deployments,
-		webhook.Budgets, webhook.NetworkPolicies, webhook.Services, webhook.Ingresses, webhook.Claims, webhook.Reservations}
-	me := live(f)
-	f.Fuzz(func(t *testing.T, old, object []byte, which uint8) {
-		was, err := webhook.ParseObject(old)
-		if err != nil {
-			return
-		}
-		is, err := webhook.ParseObject(object)
-		if err != nil {
-			return
-		}
-		for _, operation := range []webhook.Operation{webhook.Create, webhook.Update, webhook.Delete} {
-			in := &webhook.Input{Operation: operation, Resource: resources[int(which)%len(resources)], Namespace: "fleets", User: human, Healer: healer}
-			if which == 3 {
-				in.Subresource = "scale"
-			}
-			if operation != webhook.Delete {
-				in.Object = is
-			}
-			if operation != webhook.Create {
-				in.Old = was
-			}
-			_ = webhook.Needed(in)
-			for _, facts := range []webhook.Facts{{}, calm(me)} {
-				in.Facts = facts
-				v := webhook.Review(in)
-				require.Equal(t, v.Outcome == webhook.Allow, len(v.Reasons) == 0, "%v", v)
-			}
-		}
 	})
 }

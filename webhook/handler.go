@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+// Package webhook answers admission reviews over HTTP: it reads a review within bounds, gathers the facts that its rules need
+// and no others, asks package rules for the verdict, and encodes the answer. It mutates no object, and calls nothing but the API
+// server.
 package webhook
 
 import (
@@ -19,10 +22,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
-)
 
-// Path that reviews are posted to.
-const Path = "/review"
+	"github.com/fleetwright/fleetwright/webhook/rules"
+)
 
 const (
 	// maxBody bounds a review: two objects of the 3 MiB that the API server takes at most, and the rest of the request.
@@ -42,17 +44,17 @@ const (
 
 // A Gatherer reads facts. It fills in those that are needed and says in each why it could not.
 type Gatherer interface {
-	Gather(ctx context.Context, in *Input, needs Needs)
-	GatherNamespace(ctx context.Context, in *Input)
+	Gather(ctx context.Context, in *rules.Input, needs rules.Needs)
+	GatherNamespace(ctx context.Context, in *rules.Input)
 }
 
 // Handler answers admission reviews over HTTP.
 type Handler struct {
-	Healer  string
-	Facts   Gatherer
-	Metrics *Metrics
-	Clock   clock.PassiveClock
-	Log     logr.Logger
+	healer  string
+	facts   Gatherer
+	metrics *Metrics
+	clock   clock.PassiveClock
+	log     logr.Logger
 
 	slots, large chan struct{}
 	held         atomic.Int64 // bytes
@@ -61,7 +63,7 @@ type Handler struct {
 // NewHandler returns a Handler.
 func NewHandler(healer string, facts Gatherer, metrics *Metrics, c clock.PassiveClock, log logr.Logger) *Handler {
 	return &Handler{
-		Healer: healer, Facts: facts, Metrics: metrics, Clock: c, Log: log,
+		healer: healer, facts: facts, metrics: metrics, clock: c, log: log,
 		slots: make(chan struct{}, slots), large: make(chan struct{}, largeSlots),
 	}
 }
@@ -73,7 +75,7 @@ func NewHandler(healer string, facts Gatherer, metrics *Metrics, c clock.Passive
 // read fill the connection, which carries them all, and nobody's turn would ever end. So as many are read as maxHeld holds, and
 // the rest is told to come again, which API servers do by themselves. Large ones do not wait at all.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	start := h.Clock.Now()
+	start := h.clock.Now()
 	large := r.ContentLength < 0 || r.ContentLength > largeBody
 	if large {
 		select {
@@ -105,13 +107,13 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return // the client is gone
 		}
 	}
-	request, err := decodeReview(body)
-	if err != nil {
+	in, err := rules.Decode(body, h.healer)
+	if in == nil {
 		h.refuse(w, http.StatusBadRequest, err)
 		return
 	}
-	response := h.answer(r.Context(), request)
-	h.Metrics.observe(request, h.Clock.Since(start))
+	response := h.answer(r.Context(), in, err)
+	h.metrics.observe(in.Resource, h.clock.Since(start))
 	h.write(w, response)
 }
 
@@ -153,27 +155,27 @@ func readBody(body io.Reader, announced int64, take func(int64) bool) ([]byte, e
 }
 
 // answer judges a request: the facts that its rules need, the verdict, and the namespace where that could change it.
-func (h *Handler) answer(ctx context.Context, r *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
-	in, err := inputOf(r, h.Healer)
-	if err != nil {
-		h.Metrics.malformed()
-		h.Log.Info("malformed", "resource", r.Resource.Resource, "namespace", r.Namespace, "name", r.Name, "error", err.Error())
-		return failed(r.UID, http.StatusBadRequest, metav1.StatusReasonBadRequest, "cannot be judged: "+err.Error())
+func (h *Handler) answer(ctx context.Context, in *rules.Input, malformed error) *admissionv1.AdmissionResponse {
+	uid := types.UID(in.UID)
+	if malformed != nil {
+		h.metrics.malformed()
+		h.log.Info("malformed", "resource", in.Resource, "namespace", in.Namespace, "name", in.Name, "error", malformed.Error())
+		return failed(uid, http.StatusBadRequest, metav1.StatusReasonBadRequest, "cannot be judged: "+malformed.Error())
 	}
 	ctx, cancel := context.WithTimeout(ctx, readTime)
 	defer cancel()
-	h.Facts.Gather(ctx, in, Needed(in))
-	verdict := Review(in)
-	if verdict.Outcome != Allow && in.Namespace != "" {
-		h.Facts.GatherNamespace(ctx, in)
-		verdict = Review(in)
+	h.facts.Gather(ctx, in, rules.Needed(in))
+	verdict := rules.Review(in)
+	if verdict.Outcome != rules.Allow && in.Namespace != "" {
+		h.facts.GatherNamespace(ctx, in)
+		verdict = rules.Review(in)
 	}
-	h.Metrics.judged(verdict)
-	if verdict.Outcome != Allow {
-		h.Log.Info("refused", "outcome", verdict.Outcome, "operation", in.Operation, "resource", in.Resource, "namespace", in.Namespace,
-			"name", in.subject().Name, "user", in.User, "dryRun", in.DryRun, "reasons", verdict.Reasons)
+	h.metrics.judged(verdict)
+	if verdict.Outcome != rules.Allow {
+		h.log.Info("refused", "outcome", verdict.Outcome, "operation", in.Operation, "resource", in.Resource, "namespace", in.Namespace,
+			"name", in.Subject().Name, "user", in.User, "dryRun", in.DryRun, "reasons", verdict.Reasons)
 	}
-	return response(r.UID, verdict)
+	return response(uid, verdict)
 }
 
 // retryAfter is when to try again what could not be judged. Clients do so by themselves, ten times.
@@ -181,16 +183,16 @@ const retryAfter = time.Second
 
 // response is a verdict as the API server reads it. A denial is Forbidden, never Invalid: sync tools take Invalid for a field
 // that is immutable, and some delete the object and create it again.
-func response(uid types.UID, v Verdict) *admissionv1.AdmissionResponse {
+func response(uid types.UID, v rules.Verdict) *admissionv1.AdmissionResponse {
 	causes := make([]metav1.StatusCause, 0, len(v.Reasons))
 	for _, r := range v.Reasons {
 		causes = append(causes, metav1.StatusCause{Field: r.Field, Message: r.Problem + ": " + r.Remedy})
 	}
 	var out *admissionv1.AdmissionResponse
 	switch v.Outcome {
-	case Allow:
+	case rules.Allow:
 		return &admissionv1.AdmissionResponse{UID: uid, Allowed: true, Warnings: v.Warnings}
-	case Deny:
+	case rules.Deny:
 		out = failed(uid, http.StatusForbidden, metav1.StatusReasonForbidden, v.String())
 	default:
 		out = failed(uid, http.StatusServiceUnavailable, metav1.StatusReasonServiceUnavailable, v.String())
@@ -208,8 +210,8 @@ func failed(uid types.UID, code int32, reason metav1.StatusReason, message strin
 }
 
 func (h *Handler) refuse(w http.ResponseWriter, code int, err error) {
-	h.Metrics.malformed()
-	h.Log.Info("not a review", "error", err.Error())
+	h.metrics.malformed()
+	h.log.Info("not a review", "error", err.Error())
 	if code == http.StatusServiceUnavailable {
 		w.Header().Set("Retry-After", strconv.Itoa(int(retryAfter/time.Second)))
 	}
@@ -223,6 +225,6 @@ func (h *Handler) write(w http.ResponseWriter, response *admissionv1.AdmissionRe
 		Response: response,
 	})
 	if err != nil {
-		h.Log.Info("the answer was not read", "error", err.Error())
+		h.log.Info("the answer was not read", "error", err.Error())
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"flag"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -26,33 +27,38 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/fleetwright/fleetwright/webhook"
+	"github.com/fleetwright/fleetwright/webhook/internal/rulestest"
+	"github.com/fleetwright/fleetwright/webhook/registration"
+	"github.com/fleetwright/fleetwright/webhook/rules"
 )
 
-// gatherer gives the same facts to everybody, if it is asked.
-type gatherer func(in *webhook.Input) webhook.Facts
+var update = flag.Bool("update", false, "rewrite the expected output of golden tests")
 
-func (g gatherer) Gather(_ context.Context, in *webhook.Input, needs webhook.Needs) {
-	if needs != (webhook.Needs{}) {
+// gatherer gives the same facts to everybody, if it is asked.
+type gatherer func(in *rules.Input) rules.Facts
+
+func (g gatherer) Gather(_ context.Context, in *rules.Input, needs rules.Needs) {
+	if needs != (rules.Needs{}) {
 		in.Facts = g(in)
 	}
 }
 
-func (g gatherer) GatherNamespace(_ context.Context, in *webhook.Input) {
+func (g gatherer) GatherNamespace(_ context.Context, in *rules.Input) {
 	in.Facts.Namespace = g(in).Namespace
 }
 
 // surroundings are those of the stored reviews: a fleet my-fleet in its namespace, with three members.
 func surroundings(t testing.TB) gatherer {
-	return func(in *webhook.Input) webhook.Facts {
-		base, name := persistent, "my-fleet"
-		if in.Resource == webhook.Deployments {
-			base, name = bucket, "cache"
+	return func(in *rules.Input) rules.Facts {
+		base, name := rulestest.Persistent, "my-fleet"
+		if in.Resource == rules.Deployments {
+			base, name = rulestest.Bucket, "cache"
 		}
-		me := live(t, base, `{metadata: {name: `+name+`, namespace: `+in.Namespace+`}, spec: {storage: {bucket: "s3://`+in.Namespace+`"}}}`)
-		if in.Operation == webhook.Create && (in.Resource == webhook.PersistentFleets || in.Resource == webhook.StatefulSets) {
-			return calm()
+		me := rulestest.Live(t, base, `{metadata: {name: `+name+`, namespace: `+in.Namespace+`}, spec: {storage: {bucket: "s3://`+in.Namespace+`"}}}`)
+		if in.Operation == rules.Create && (in.Resource == rules.PersistentFleets || in.Resource == rules.StatefulSets) {
+			return rulestest.Calm()
 		}
-		return calm(me)
+		return rulestest.Calm(me)
 	}
 }
 
@@ -61,14 +67,14 @@ func newServer(t testing.TB, facts webhook.Gatherer) (*httptest.Server, *prometh
 	registry := prometheus.NewRegistry()
 	metrics, err := webhook.NewMetrics(registry)
 	require.NoError(t, err)
-	server := httptest.NewServer(webhook.NewHandler(healer, facts, metrics, clock.RealClock{}, logr.Discard()))
+	server := httptest.NewServer(webhook.NewHandler(rulestest.Healer, facts, metrics, clock.RealClock{}, logr.Discard()))
 	t.Cleanup(server.Close)
 	return server, registry
 }
 
 func post(t testing.TB, server *httptest.Server, body io.Reader) (code int, text string) {
 	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL+webhook.Path, body)
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL+registration.Path, body)
 	require.NoError(t, err)
 	response, err := server.Client().Do(request)
 	require.NoError(t, err)
@@ -121,15 +127,15 @@ func TestBadRequests(t *testing.T) {
 		"garbage":           {"hello", 400, "reading the review"},
 		"another version":   {strings.Replace(review(`{}`), "/v1", "/v1beta1", 1), 400, "want apiVersion admission.k8s.io/v1"},
 		"no request":        {review("null"), 400, "want apiVersion"},
-		"too large":         {review(`"` + repeat("x", 8<<20) + `"`), 413, "at most 7340032 bytes"},
-		"deep":              {review(repeat("[", 20_000) + repeat("]", 20_000)), 400, "reading the review"},
+		"too large":         {review(`"` + strings.Repeat("x", 8<<20) + `"`), 413, "at most 7340032 bytes"},
+		"deep":              {review(strings.Repeat("[", 20_000) + strings.Repeat("]", 20_000)), 400, "reading the review"},
 		"operation":         {review(`{"uid":"1","operation":"CONNECT"}`), 200, `operation \"CONNECT\" is not one that is judged here`},
 		"no object":         {review(`{"uid":"1","operation":"CREATE"}`), 200, "object of a CREATE is missing"},
 		"no old object":     {review(`{"uid":"1","operation":"DELETE"}`), 200, "oldObject of a DELETE is missing"},
 		"object is a list":  {review(`{"uid":"1","operation":"CREATE","object":[]}`), 200, "object: is a list, must be an object"},
 		"not a fleet":       {pod, 200, `is a \"Pod\", not a fleet`},
 		"options":           {review(`{"uid":"1","operation":"DELETE","oldObject":{},"options":[]}`), 200, "options: "},
-		"megabytes of ones": {review(`{"uid":"1","operation":"CREATE","object":{"a":[` + repeat("1,", 2<<20) + `1]}}`), 200, "holds more than 50000 values"},
+		"megabytes of ones": {review(`{"uid":"1","operation":"CREATE","object":{"a":[` + strings.Repeat("1,", 2<<20) + `1]}}`), 200, "holds more than 50000 values"},
 	}
 	server, registry := newServer(t, surroundings(t))
 	for name, tc := range tests {
@@ -198,7 +204,7 @@ func TestClientGoesAway(t *testing.T) {
 		_, _ = io.WriteString(pipe, "{")
 		_ = pipe.CloseWithError(errors.New("gone"))
 	}()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL+webhook.Path, body)
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL+registration.Path, body)
 	require.NoError(t, err)
 	_, err = server.Client().Do(request) //nolint:bodyclose // there is no response
 	require.ErrorContains(t, err, "gone")
@@ -208,7 +214,7 @@ func TestClientGoesAway(t *testing.T) {
 func TestManyAtOnce(t *testing.T) {
 	metrics, err := webhook.NewMetrics(prometheus.NewRegistry())
 	require.NoError(t, err)
-	server := httptest.NewUnstartedServer(webhook.NewHandler(healer, surroundings(t), metrics, clock.RealClock{}, logr.Discard()))
+	server := httptest.NewUnstartedServer(webhook.NewHandler(rulestest.Healer, surroundings(t), metrics, clock.RealClock{}, logr.Discard()))
 	server.EnableHTTP2 = true
 	server.StartTLS()
 	defer server.Close()
@@ -228,18 +234,18 @@ func TestManyAtOnce(t *testing.T) {
 func reviewOf(length int) []byte {
 	const head, tail = `{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","request":{"uid":"1","operation":"DELETE","namespace":"fleets",` +
 		`"resource":{"resource":"persistentvolumeclaims"},"oldObject":{"metadata":{"name":"data-my-fleet-9","labels":{"celld.eric.dev/fleet-uid":"x"}}},"name":"`, `"}}`
-	return []byte(head + repeat("x", length-len(head)-len(tail)) + tail)
+	return []byte(head + strings.Repeat("x", length-len(head)-len(tail)) + tail)
 }
 
 // stuck facts come when the channel is closed.
 type stuck chan struct{}
 
-func (s stuck) Gather(_ context.Context, in *webhook.Input, _ webhook.Needs) {
+func (s stuck) Gather(_ context.Context, in *rules.Input, _ rules.Needs) {
 	<-s
-	in.Facts = calm()
+	in.Facts = rulestest.Calm()
 }
 
-func (s stuck) GatherNamespace(context.Context, *webhook.Input) {}
+func (s stuck) GatherNamespace(context.Context, *rules.Input) {}
 
 // Reviews that are read and wait take no more memory than 32 MiB. Others are told to come again, and nothing is left over once
 // all are answered.
@@ -247,11 +253,11 @@ func TestWaitingReviewsAreBounded(t *testing.T) {
 	metrics, err := webhook.NewMetrics(prometheus.NewRegistry())
 	require.NoError(t, err)
 	facts := make(stuck)
-	handler := webhook.NewHandler(healer, facts, metrics, clock.RealClock{}, logr.Discard())
+	handler := webhook.NewHandler(rulestest.Healer, facts, metrics, clock.RealClock{}, logr.Discard())
 	body := reviewOf(250 << 10)
 	ask := func() *httptest.ResponseRecorder {
 		answer := httptest.NewRecorder()
-		handler.ServeHTTP(answer, httptest.NewRequest(http.MethodPost, webhook.Path, bytes.NewReader(body)))
+		handler.ServeHTTP(answer, httptest.NewRequest(http.MethodPost, registration.Path, bytes.NewReader(body)))
 		return answer
 	}
 	const fit, more = 32 << 20 / (250 << 10), 20
@@ -286,12 +292,12 @@ func TestWaitingReviewsAreBounded(t *testing.T) {
 func TestAnnouncedBodyTakesLittle(t *testing.T) {
 	metrics, err := webhook.NewMetrics(prometheus.NewRegistry())
 	require.NoError(t, err)
-	handler := webhook.NewHandler(healer, surroundings(t), metrics, clock.RealClock{}, logr.Discard())
+	handler := webhook.NewHandler(rulestest.Healer, surroundings(t), metrics, clock.RealClock{}, logr.Discard())
 	const times = 100
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	for range times {
-		request := httptest.NewRequest(http.MethodPost, webhook.Path, iotest.ErrReader(errors.New("gone")))
+		request := httptest.NewRequest(http.MethodPost, registration.Path, iotest.ErrReader(errors.New("gone")))
 		request.ContentLength = 250 << 10
 		handler.ServeHTTP(httptest.NewRecorder(), request)
 	}

@@ -3,10 +3,12 @@
 package webhook
 
 import (
+	"slices"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-	admissionv1 "k8s.io/api/admission/v1"
+
+	"github.com/fleetwright/fleetwright/webhook/rules"
 )
 
 // Metrics of the webhook.
@@ -42,8 +44,8 @@ func NewMetrics(registry prometheus.Registerer) (*Metrics, error) {
 			Name: "fleetwright_webhook_fact_reads_total", Help: "Facts that were read for a review, and whether that worked.",
 		}, []string{"fact", "state"}),
 	}
-	for _, rule := range RuleNames() {
-		for _, outcome := range []Outcome{Allow, Deny, Unknown} {
+	for _, rule := range rules.Names() {
+		for _, outcome := range []rules.Outcome{rules.Allow, rules.Deny, rules.Unknown} {
 			m.verdicts.WithLabelValues(rule, string(outcome))
 		}
 	}
@@ -61,7 +63,7 @@ func (m *Metrics) Certificate(notBefore, notAfter time.Time) {
 	m.notAfter.Set(float64(notAfter.Unix()))
 }
 
-func (m *Metrics) judged(v Verdict) {
+func (m *Metrics) judged(v rules.Verdict) {
 	for _, j := range v.Judged {
 		m.verdicts.WithLabelValues(j.Rule, string(j.Outcome)).Inc()
 	}
@@ -70,18 +72,14 @@ func (m *Metrics) judged(v Verdict) {
 func (m *Metrics) malformed() { m.unusable.Inc() }
 
 // observe counts by resource. Its values are those that the API server was asked to send; anybody else's count as other.
-func (m *Metrics) observe(r *admissionv1.AdmissionRequest, took time.Duration) {
-	resource := r.Resource.Resource
-	switch resource {
-	case PersistentFleets, BucketFleets, Reservations, StatefulSets, Deployments, Budgets, NetworkPolicies, Services, HTTPRoutes,
-		Ingresses, Claims:
-	default:
+func (m *Metrics) observe(resource string, took time.Duration) {
+	if !slices.Contains(rules.Resources(), resource) {
 		resource = "other"
 	}
 	m.latency.WithLabelValues(resource).Observe(took.Seconds())
 }
 
-func (m *Metrics) read(fact string, state State) {
-	word := map[State]string{Failed: "failed", Absent: "absent", Present: "present"}[state]
+func (m *Metrics) read(fact string, state rules.State) {
+	word := map[rules.State]string{rules.Failed: "failed", rules.Absent: "absent", rules.Present: "present"}[state]
 	m.factReads.WithLabelValues(fact, word).Inc()
 }

@@ -45,6 +45,9 @@ var (
 	_ Fleet = &BucketFleet{}
 )
 
+// MaxMembers is how many members a fleet may have: the status lists each of them.
+const MaxMembers = 100
+
 // FleetKinds returns the kinds of fleets.
 func FleetKinds() []string { return []string{KindPersistentFleet, KindBucketFleet} }
 

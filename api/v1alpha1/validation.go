@@ -17,9 +17,6 @@ import (
 // MaxNameLength of a fleet: with "-routing" and an ordinal it stays a DNS label, and claim names stay readable.
 const MaxNameLength = 40
 
-// MaxReplicas is the most members that a fleet may have.
-const MaxReplicas = 100
-
 // Validate returns every error of the fleet, defaulted or not, with exact paths.
 func (f *PersistentFleet) Validate() field.ErrorList {
 	spec := field.NewPath("spec")
@@ -105,9 +102,9 @@ func (s *FleetSpec) validate(path *field.Path) field.ErrorList {
 
 func (s *FleetSpec) validateReplicas(path *field.Path) field.ErrorList {
 	if s.Replicas == nil {
-		return field.ErrorList{field.Required(path, "the number of members, 1 to 100")}
+		return field.ErrorList{field.Required(path, fmt.Sprintf("the number of members, 1 to %d", MaxMembers))}
 	}
-	errs := inRange(path, s.Replicas, 1, MaxReplicas)
+	errs := inRange(path, s.Replicas, 1, MaxMembers)
 	if zones := len(s.Placement.Zones); len(errs) == 0 && int(*s.Replicas) < zones {
 		errs = append(errs, field.Invalid(path, *s.Replicas, fmt.Sprintf(
 			"must be at least the number of placement.zones, %d, so that no zone is left empty: raise it or remove zones", zones)))

@@ -35,7 +35,7 @@ func ValidateCap(f Fleet) field.ErrorList {
 }
 
 func atMostInZones(path *field.Path, count *int32, zones, perZone int) field.ErrorList {
-	if count == nil || *count > MaxReplicas || int(*count) <= zones*perZone {
+	if count == nil || *count > MaxMembers || int(*count) <= zones*perZone {
 		return nil
 	}
 	return field.ErrorList{field.Invalid(path, *count, fmt.Sprintf(

@@ -68,7 +68,7 @@ func (p *Placement) validate(path *field.Path) field.ErrorList {
 		}
 	}
 	errs = append(errs, oneOf(path.Child("mode"), p.Mode, PlacementStrict, PlacementRelaxed)...)
-	errs = append(errs, inRange(path.Child("maxPerZone"), p.MaxPerZone, 1, MaxReplicas)...)
+	errs = append(errs, inRange(path.Child("maxPerZone"), p.MaxPerZone, 1, MaxMembers)...)
 	if p.MaxPerZone != nil && p.Mode == PlacementRelaxed {
 		errs = append(errs, field.Forbidden(path.Child("maxPerZone"), "is for mode Strict only: remove it, or set mode to Strict"))
 	}

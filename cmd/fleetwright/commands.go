@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/fleetwright/fleetwright/internal/krm"
 	"github.com/fleetwright/fleetwright/internal/version"
-	"github.com/fleetwright/fleetwright/render/krm"
 )
 
 func (a *app) validateCommand() *cobra.Command {
@@ -30,7 +30,7 @@ It prints one line for each fleet when all of them are valid.`,
 			var b strings.Builder
 			for i := range set.Documents {
 				if doc := &set.Documents[i]; doc.Fleet != nil {
-					fmt.Fprintf(&b, "%s: %s is valid\n", doc.File, doc.ID())
+					fmt.Fprintf(&b, "%s: %s is valid\n", doc.File, doc.ID)
 				}
 			}
 			_, err = fmt.Fprint(a.out, b.String())

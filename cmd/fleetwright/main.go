@@ -9,7 +9,7 @@ import (
 )
 
 // gcPercent trades memory for time: one run of this program is short, and its live heap small.
-const gcPercent = 300
+const gcPercent = 250
 
 func main() {
 	debug.SetGCPercent(gcPercent)

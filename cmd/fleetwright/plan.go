@@ -11,8 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
+	"github.com/fleetwright/fleetwright/internal/effects"
 	"github.com/fleetwright/fleetwright/render"
-	"github.com/fleetwright/fleetwright/render/plan"
 )
 
 // errRefused is returned for a change that a cluster would refuse; the reasons are printed already.
@@ -56,7 +56,7 @@ func (a *app) plan(before, after string, f *inputFlags) error {
 	if err != nil {
 		return err
 	}
-	changes, err := plan.Of(old, now, render.Options{})
+	changes, err := effects.Of(old, now, render.Options{})
 	if err != nil {
 		return err
 	}

@@ -63,3 +63,52 @@ func TestFromJSONReadsWhatTheStreamReads(t *testing.T) {
 		requireSameTree(t, text)
 	}
 }
+
+// What a Reader leaves is what FromJSON would have read there.
+func requireLeft(t *testing.T, text []byte) {
+	t.Helper()
+	reader := tree.Reader{Leave: []string{"a"}}
+	got, err := reader.Read(text)
+	want, wantErr := tree.FromJSON(text)
+	if wantErr != nil {
+		return // what is left may be too deep
+	}
+	require.NoError(t, err)
+	for i, field := range want.Fields {
+		for j, inner := range field.Value.Fields {
+			is := got.Fields[i].Value.Fields[j].Value
+			require.Equal(t, inner.Key == "a", is.Kind == tree.Raw)
+			is, err = tree.Reader{}.ReadRaw(is)
+			require.NoError(t, err)
+			requireSameKinds(t, inner.Value, is)
+		}
+	}
+}
+
+var left = []string{
+	`{"m":{"n":"a","a":[{"f:x":{"b":"]}"}}],"u":"1"},"s":{}}`, "{ \"m\" : {\"a\" :\n[ ] } }", `{"s":{"m":{"a":[1]}},"a":[2]}`,
+	`{"m":{"b":"a\":[","a\"":[1],"c":"a"}}`, `{"m":{"a":-1.5e3}}`, `{"m":{"a":true ,"b":1}}`, `{"m":{"a":"\\\"}","b":{"a":null}}}`,
+	`{"m":{"a":1,"a":{"a":2}}}`, `[{"a":[]}]`, `{"m":{"a":{"é":"𝄞"}}}`,
+}
+
+func TestReaderLeaves(t *testing.T) {
+	for _, text := range append(left, texts...) {
+		requireLeft(t, []byte(text))
+	}
+	root, err := tree.Reader{MaxValues: 3, Leave: []string{"a"}}.Read([]byte(`{"m":{"a":[1,2,3,4,5,6],"b":1}}`))
+	require.NoError(t, err)
+	require.Equal(t, "[1,2,3,4,5,6]", root.Get("m", "a").Text)
+	_, err = tree.Reader{MaxValues: 6}.ReadRaw(root.Get("m", "a"))
+	require.ErrorIs(t, err, tree.ErrTooMany)
+}
+
+func TestReaderCountsValues(t *testing.T) {
+	for text, n := range map[string]int{`1`: 1, `{}`: 1, `[",,,,","[[["]`: 3, `{"a":{"b":1}}`: 3} {
+		_, err := tree.Reader{MaxValues: n}.Read([]byte(text))
+		require.NoError(t, err)
+		if n > 1 {
+			_, err = tree.Reader{MaxValues: n - 1}.Read([]byte(text))
+			require.ErrorIs(t, err, tree.ErrTooMany)
+		}
+	}
+}

@@ -20,11 +20,12 @@ func FuzzFromJSON(f *testing.F) {
 	} {
 		f.Add([]byte(seed))
 	}
-	for _, seed := range texts {
+	for _, seed := range append(left, texts...) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		requireSameTree(t, raw)
+		requireLeft(t, raw)
 		n, err := tree.FromJSON(raw)
 		if err != nil {
 			require.Nil(t, n)

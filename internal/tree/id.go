@@ -2,7 +2,12 @@
 
 package tree
 
-import "strings"
+import (
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+)
 
 // ID is what may exist once in a cluster.
 type ID struct {
@@ -17,6 +22,15 @@ func IDOf(object *Node) ID {
 	}
 	return ID{Group: group, Kind: object.GetText("kind"),
 		Namespace: object.GetText("metadata", "namespace"), Name: object.GetText("metadata", "name")}
+}
+
+// IDOfTyped returns the identity of a typed object that knows its kind.
+func IDOfTyped(object interface {
+	metav1.Object
+	runtime.Object
+}) ID {
+	gvk := object.GetObjectKind().GroupVersionKind()
+	return ID{Group: gvk.Group, Kind: gvk.Kind, Namespace: object.GetNamespace(), Name: object.GetName()}
 }
 
 // String names the object for people, as "Kind namespace/name".

@@ -97,13 +97,13 @@ func (a *Arena) ofMap(v reflect.Value) *Node {
 }
 
 func (a *Arena) ofStruct(v reflect.Value) *Node {
-	plan := planOf(v.Type())
-	if plan.marshals {
+	l := layoutOf(v.Type())
+	if l.marshals {
 		return a.ofMarshaler(v)
 	}
 	height := len(a.stack)
-	for i := range plan.fields {
-		f := &plan.fields[i]
+	for i := range l.fields {
+		f := &l.fields[i]
 		value := v
 		for _, at := range f.index {
 			value = value.Field(at)
@@ -177,37 +177,37 @@ func LongQuantity(text string) bool {
 	return len(text) > maxQuantity || e >= 0 && len(text)-e-1 > maxExponent
 }
 
-// A plan lists the JSON fields of a struct, embedded ones in place.
-type plan struct {
+// A layout lists the JSON fields of a struct, embedded ones in place.
+type layout struct {
 	marshals bool
-	fields   []planField
+	fields   []layoutField
 }
 
-type planField struct {
+type layoutField struct {
 	name  string
 	index []int
 	omit  bool
 }
 
-var plans sync.Map // of reflect.Type to *plan
+var layouts sync.Map // of reflect.Type to *layout
 
-func planOf(t reflect.Type) *plan {
-	if p, ok := plans.Load(t); ok {
-		return p.(*plan) //nolint:forcetypeassert // nothing else is stored
+func layoutOf(t reflect.Type) *layout {
+	if p, ok := layouts.Load(t); ok {
+		return p.(*layout)
 	}
-	p := &plan{marshals: t.Implements(marshalerType) || reflect.PointerTo(t).Implements(marshalerType)}
+	p := &layout{marshals: t.Implements(marshalerType) || reflect.PointerTo(t).Implements(marshalerType)}
 	if !p.marshals {
-		p.fields = planFields(t, nil)
+		p.fields = layoutFields(t, nil)
 	}
 	if len(p.fields) > 1 && p.fields[0].name == "kind" && p.fields[1].name == "apiVersion" {
 		p.fields[0], p.fields[1] = p.fields[1], p.fields[0]
 	}
-	plans.Store(t, p)
+	layouts.Store(t, p)
 	return p
 }
 
-func planFields(t reflect.Type, index []int) []planField {
-	var out []planField
+func layoutFields(t reflect.Type, index []int) []layoutField {
+	var out []layoutField
 	for i := range t.NumField() {
 		sf := t.Field(i)
 		name, inline, omit, ok := JSONField(sf)
@@ -216,10 +216,10 @@ func planFields(t reflect.Type, index []int) []planField {
 		}
 		at := append(slices.Clip(slices.Clone(index)), i)
 		if inline {
-			out = append(out, planFields(sf.Type, at)...)
+			out = append(out, layoutFields(sf.Type, at)...)
 			continue
 		}
-		out = append(out, planField{name: name, index: at, omit: omit})
+		out = append(out, layoutField{name: name, index: at, omit: omit})
 	}
 	return out
 }

@@ -23,11 +23,13 @@ const (
 	String
 	Map
 	List
+	// Raw is JSON that was not looked into. Only Reader makes such nodes; Text is the JSON.
+	Raw
 )
 
 // String names the kind as error messages do.
 func (k Kind) String() string {
-	return [...]string{"null", "a boolean", "a number", "a string", "an object", "a list"}[k]
+	return [...]string{"null", "a boolean", "a number", "a string", "an object", "a list", "JSON"}[k]
 }
 
 // Pos is a place in a file, both parts from 1; the zero value is no place.

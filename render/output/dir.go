@@ -24,23 +24,20 @@ type Files struct {
 // NewFiles renders a set to one file for each object, and a kustomization that lists them.
 func NewFiles(set *source.Set, opts render.Options) (*Files, source.Problems, error) {
 	f := &Files{text: map[string][]byte{}}
-	var warnings source.Problems
-	renderer := render.Renderer{Options: opts}
-	for i := range set.Documents {
-		doc := &set.Documents[i]
-		if err := f.add(doc, doc.ID(), doc.Text); err != nil {
-			return nil, nil, err
-		}
-		if doc.Fleet == nil {
-			continue
-		}
-		objects, more := renderFleet(doc, &renderer)
-		warnings = append(warnings, more...)
-		for j := range objects {
-			if err := f.add(doc, objects[j].ID(), objects[j].AppendYAML(nil)); err != nil {
-				return nil, nil, err
+	warnings, err := Each(set, opts, func(doc *source.Document, objects render.Objects) error {
+		id := tree.ID(doc.ID)
+		for i, o := range objects {
+			if i > 0 {
+				id = tree.IDOfTyped(o.Typed)
+			}
+			if err := f.add(doc, id, o.YAML); err != nil {
+				return err
 			}
 		}
+		return nil
+	})
+	if err != nil {
+		return nil, nil, err
 	}
 	f.addKustomization()
 	return f, warnings, nil
@@ -50,7 +47,7 @@ func NewFiles(set *source.Set, opts render.Options) (*Files, source.Problems, er
 func (f *Files) add(doc *source.Document, id tree.ID, text []byte) error {
 	name := id.FileName()
 	if _, taken := f.text[name]; taken || name == kustomizationFile {
-		return source.Problems{{File: doc.File, Pos: doc.Pos, Object: id, Message: "goes to the file " + name +
+		return source.Problems{{File: doc.File, Pos: doc.Pos, Object: source.ID(id), Message: "goes to the file " + name +
 			", and so does another object: rename one of them, or render without --output-dir"}}
 	}
 	b := append([]byte(marker), text...)

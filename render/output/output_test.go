@@ -87,7 +87,7 @@ func TestDirectoryBuilds(t *testing.T) {
 	set, err := source.Read([]string{dir}, source.Options{})
 	require.NoError(t, err)
 	require.Len(t, set.Documents, 2)
-	require.Equal(t, "ConfigMap c/b", set.Documents[1].ID().String())
+	require.Equal(t, "ConfigMap c/b", set.Documents[1].ID.String())
 }
 
 func TestStagedFilesGoAway(t *testing.T) {

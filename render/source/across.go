@@ -6,8 +6,7 @@ import (
 	"fmt"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
-	"github.com/fleetwright/fleetwright/internal/tree"
-	"github.com/fleetwright/fleetwright/render"
+	"github.com/fleetwright/fleetwright/internal/identity"
 )
 
 // across finds what is wrong between documents: the same object twice, two fleets with one identity, one bucket or one
@@ -16,28 +15,28 @@ func (r *reader) across() {
 	objects, identities, buckets, names := places{}, places{}, places{}, places{}
 	for i := range r.documents {
 		doc := &r.documents[i]
-		if doc.id.Name == "" {
+		if doc.ID.Name == "" {
 			continue // the API server will make one up, or a problem is reported already
 		}
-		if first := objects.put(doc.id, doc); first != nil {
-			r.clash(doc, first, "metadata.name", "%s is there already, at %s: keep one of them", doc.id)
+		if first := objects.put(doc.ID, doc); first != nil {
+			r.clash(doc, first, "metadata.name", "%s is there already, at %s: keep one of them", doc.ID)
 			continue
 		}
 		if doc.Fleet == nil {
 			continue
 		}
-		if first := names.put(doc.id.Namespace+"/"+doc.id.Name, doc); first != nil {
-			r.clash(doc, first, "metadata.name", "%s has the same name, at %s, and so the same Services: rename one of them", first.id)
+		if first := names.put(doc.ID.Namespace+"/"+doc.ID.Name, doc); first != nil {
+			r.clash(doc, first, "metadata.name", "%s has the same name, at %s, and so the same Services: rename one of them", first.ID)
 		}
-		if first := identities.put(render.Identity(doc.Fleet), doc); first != nil {
-			r.clash(doc, first, "spec.identity", "%s has the same identity, at %s, and so the same disks: an identity belongs to one fleet", first.id)
+		if first := identities.put(identity.Of(doc.Fleet), doc); first != nil {
+			r.clash(doc, first, "spec.identity", "%s has the same identity, at %s, and so the same disks: an identity belongs to one fleet", first.ID)
 		}
 		bucket := doc.Fleet.Store().BucketURL().String()
 		if doc.Fleet.Store().Bucket == "" {
 			continue
 		}
 		if first := buckets.put(bucket, doc); first != nil {
-			r.clash(doc, first, "spec.storage.bucket", "%s uses %s too, at %s: a bucket, or a prefix of it, belongs to one fleet", first.id, bucket)
+			r.clash(doc, first, "spec.storage.bucket", "%s uses %s too, at %s: a bucket, or a prefix of it, belongs to one fleet", first.ID, bucket)
 		}
 	}
 	r.rendered()
@@ -45,10 +44,10 @@ func (r *reader) across() {
 
 // rendered refuses objects that a fleet of the input renders to: they would be there twice.
 func (r *reader) rendered() {
-	others := map[tree.ID]*Document{}
+	others := map[ID]*Document{}
 	for i := range r.documents {
 		doc := &r.documents[i]
-		id := doc.id
+		id := doc.ID
 		if id.Namespace == "" {
 			id.Namespace = r.opts.Namespace
 		}
@@ -64,24 +63,24 @@ func (r *reader) rendered() {
 		for _, id := range objectsOf(fleet.Fleet) {
 			if doc := others[id]; doc != nil {
 				r.clash(doc, fleet, "metadata.name", "%s, at %s, renders to this object: remove it here, "+
-					"and keep rendered objects in a directory of their own", fleet.id)
+					"and keep rendered objects in a directory of their own", fleet.ID)
 			}
 		}
 	}
 }
 
 // objectsOf names the objects that a fleet may render to.
-func objectsOf(f v1alpha1.Fleet) []tree.ID {
-	name, peers, routing := f.GetName(), render.PeerServiceName(f.GetName()), render.RoutingName(f.GetName())
-	ids := []tree.ID{
+func objectsOf(f v1alpha1.Fleet) []ID {
+	name, peers, routing := f.GetName(), identity.PeerService(f.GetName()), identity.Routing(f.GetName())
+	ids := []ID{
 		{Group: "apps", Kind: "StatefulSet", Name: name}, {Group: "apps", Kind: "Deployment", Name: name},
 		{Group: "policy", Kind: "PodDisruptionBudget", Name: name}, {Group: "networking.k8s.io", Kind: "NetworkPolicy", Name: name},
 		{Kind: "Service", Name: name}, {Kind: "Service", Name: peers},
 	}
 	if f.Shared().Routing.Enabled() {
-		ids = append(ids, tree.ID{Group: "networking.k8s.io", Kind: "NetworkPolicy", Name: routing},
-			tree.ID{Group: "networking.k8s.io", Kind: "Ingress", Name: routing},
-			tree.ID{Group: "gateway.networking.k8s.io", Kind: "HTTPRoute", Name: routing})
+		ids = append(ids, ID{Group: "networking.k8s.io", Kind: "NetworkPolicy", Name: routing},
+			ID{Group: "networking.k8s.io", Kind: "Ingress", Name: routing},
+			ID{Group: "gateway.networking.k8s.io", Kind: "HTTPRoute", Name: routing})
 	}
 	for i := range ids {
 		ids[i].Namespace = f.GetNamespace()
@@ -92,10 +91,10 @@ func objectsOf(f v1alpha1.Fleet) []tree.ID {
 func (r *reader) clash(doc, first *Document, path, format string, args ...any) {
 	p := Problem{File: doc.File, Pos: doc.Pos, Field: path}
 	if doc.root != nil && doc.Pos.Line > 0 {
-		p.Pos = locate(doc.root, path)
+		p.Pos = Pos(locate(doc.root, path))
 	}
 	if doc.Pos.Line == 0 {
-		p.Object = doc.id
+		p.Object = doc.ID
 	}
 	where := first.File
 	if first.Pos.Line > 0 {

@@ -16,46 +16,46 @@ const maxNodes = 200_000
 
 // A converter makes a tree of the YAML library's nodes, with every alias and merge key expanded.
 type converter struct {
-	file     string
-	line     int // added to each position
-	nodes    int
-	at       trail
-	open     map[*yaml.Node]bool // anchors that are being expanded
-	alias    *yaml.Node          // the outermost alias that is being expanded
-	findings []finding
+	file  string
+	line  int // added to each position
+	nodes int
+	at    trail
+	open  map[*yaml.Node]bool // anchors that are being expanded
+	alias *yaml.Node          // the outermost alias that is being expanded
+	flaws []flaw
 }
 
 // convert returns the tree of a node, nil when it is too large for one. The line is added to those of the node.
-func convert(file string, line int, n *yaml.Node) (*tree.Node, []finding) {
+func convert(file string, line int, n *yaml.Node) (*tree.Node, []flaw) {
 	c := &converter{file: file, line: line, open: map[*yaml.Node]bool{}}
 	out := c.node(n, 0)
 	if c.nodes > maxNodes {
-		return nil, c.findings
+		return nil, c.flaws
 	}
-	return out, c.findings
+	return out, c.flaws
 }
 
 func (c *converter) pos(n *yaml.Node) tree.Pos { return tree.PosAt(n.Line+c.line, n.Column) }
 
-// fail records a finding and returns what stands for the value.
+// fail records a flaw and returns what stands for the value.
 func (c *converter) fail(n *yaml.Node, lenient bool, format string, args ...any) *tree.Node {
-	f := finding{lenient: lenient, Problem: Problem{File: c.file, Pos: c.pos(n), Field: c.at.String(), Message: fmt.Sprintf(format, args...)}}
-	f.node = &tree.Node{Kind: tree.Null, Pos: f.Pos}
-	c.add(f)
-	return f.node
+	out := &tree.Node{Kind: tree.Null, Pos: c.pos(n)}
+	p := Problem{File: c.file, Pos: Pos(out.Pos), Field: c.at.String(), Message: fmt.Sprintf(format, args...)}
+	c.add(flaw{Problem: p, lenient: lenient, node: out})
+	return out
 }
 
-// add records a finding, at most once for a place and a message: an anchor may be read many times.
-func (c *converter) add(f finding) {
-	if len(c.findings) >= maxProblems || c.nodes > maxNodes && len(c.findings) > 0 {
+// add records a flaw, at most once for a place and a message: an anchor may be read many times.
+func (c *converter) add(f flaw) {
+	if len(c.flaws) >= maxProblems || c.nodes > maxNodes && len(c.flaws) > 0 {
 		return
 	}
-	for _, other := range c.findings {
+	for _, other := range c.flaws {
 		if other.Pos == f.Pos && other.Message == f.Message {
 			f.repeated = true
 		}
 	}
-	c.findings = append(c.findings, f)
+	c.flaws = append(c.flaws, f)
 }
 
 func (c *converter) node(n *yaml.Node, depth int) *tree.Node {
@@ -88,12 +88,12 @@ func (c *converter) node(n *yaml.Node, depth int) *tree.Node {
 	}
 }
 
-// tooLarge ends the conversion, and is the only finding of it.
+// tooLarge ends the conversion, and is the only flaw of it.
 func (c *converter) tooLarge(n *yaml.Node) *tree.Node {
 	if c.nodes > maxNodes+1 {
 		return &tree.Node{Kind: tree.Null}
 	}
-	c.findings = nil
+	c.flaws = nil
 	if c.alias == nil {
 		return c.fail(n, false, "holds more than %d values, and no Kubernetes object does", maxNodes)
 	}
@@ -179,7 +179,7 @@ func (c *converter) key(n *yaml.Node) string {
 // merge returns the fields that a merge key adds: earlier ones win.
 func (c *converter) merge(n *yaml.Node, depth int) []tree.Field {
 	value := c.node(n, depth+1)
-	reported := len(c.findings) > 0 && c.findings[len(c.findings)-1].node == value
+	reported := len(c.flaws) > 0 && c.flaws[len(c.flaws)-1].node == value
 	var out []tree.Field
 	switch {
 	case reported:

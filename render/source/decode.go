@@ -20,9 +20,9 @@ import (
 //
 // It also returns the paths of fields that have no value because of that, so that nobody calls them missing: of what did
 // not fit, of values that could not be read in the first place, and of fields that a misspelt one was meant for.
-func decode(file string, n *tree.Node, into any, findings []finding) (problems Problems, unread []string) {
+func decode(file string, n *tree.Node, into any, flaws []flaw) (problems Problems, unread []string) {
 	d := decoder{file: file, root: reflect.TypeOf(into).Elem(), lost: map[*tree.Node]bool{}}
-	for _, f := range findings {
+	for _, f := range flaws {
 		if f.node != nil {
 			d.lost[f.node] = true
 		}
@@ -42,7 +42,7 @@ type decoder struct {
 func (d *decoder) fail(n *tree.Node, path, format string, args ...any) {
 	d.unread = append(d.unread, path)
 	if len(d.problems) < maxProblems {
-		d.problems = append(d.problems, Problem{File: d.file, Pos: n.Pos, Field: path, Message: fmt.Sprintf(format, args...)})
+		d.problems = append(d.problems, Problem{File: d.file, Pos: Pos(n.Pos), Field: path, Message: fmt.Sprintf(format, args...)})
 	}
 }
 

@@ -20,7 +20,7 @@ var structCache sync.Map // of reflect.Type to *structFields
 
 func fieldsOf(t reflect.Type) *structFields {
 	if f, ok := structCache.Load(t); ok {
-		return f.(*structFields) //nolint:forcetypeassert // nothing else is stored
+		return f.(*structFields)
 	}
 	f := &structFields{index: map[string][]int{}}
 	f.collect(t, nil)

@@ -24,29 +24,26 @@ func ReadItems(items []Item, opts Options) (*Set, error) {
 	for _, item := range items {
 		r.files = append(r.files, item.File)
 		in := input{name: item.File, item: true}
-		n, findings := convert(item.File, 0, item.Node)
+		n, flaws := convert(item.File, 0, item.Node)
 		if n == nil {
-			r.findings(in, tree.ID{}, findings, false)
+			r.flaws(in, ID{}, flaws, false)
 			continue
 		}
 		before := len(r.documents)
-		r.object(in, n, nil, findings)
+		r.object(in, n, nil, flaws)
 		if len(r.documents) == before {
-			r.documents = append(r.documents, Document{File: item.File, Pos: n.Pos})
+			r.documents = append(r.documents, Document{File: item.File, Pos: Pos(n.Pos)})
 		}
 	}
 	r.across()
 	for _, list := range []Problems{r.problems, r.warnings} {
 		for i := range list {
 			if list[i].File != StdinName {
-				list[i].Pos = tree.Pos{}
+				list[i].Pos = Pos{}
 			}
 		}
 	}
-	if len(r.problems) > 0 {
-		return nil, r.report()
-	}
-	return &Set{Documents: r.documents, Warnings: r.warnings.sorted(r.files)}, nil
+	return r.set()
 }
 
 // isRendered says whether an object carries the marks of one that this tool rendered.

@@ -13,6 +13,9 @@ import (
 	"github.com/fleetwright/fleetwright/render/source"
 )
 
+// maxDocument is what the reader takes, and the API server too.
+const maxDocument = 3 << 20
+
 const large = 50 << 20
 
 // TestLargeFiles reads files of 50 MiB that are not what they should be: the answer is short.
@@ -61,14 +64,14 @@ func TestManyFleets(t *testing.T) {
 	set, err := readStdin(many(t, n))
 	require.NoError(t, err)
 	require.Equal(t, n, set.Fleets())
-	require.Equal(t, "fleet-9999", set.Documents[n-1].ID().Name)
+	require.Equal(t, "fleet-9999", set.Documents[n-1].ID.Name)
 }
 
 // TestDocumentsUpToTheLimit reads an object that is as large as one may be, and one that is larger.
 func TestDocumentsUpToTheLimit(t *testing.T) {
 	object := "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {a: x}\n"
-	fits := strings.Replace(object, "x", strings.Repeat("x", source.MaxDocument-len(object)+1), 1)
-	require.Len(t, fits, source.MaxDocument)
+	fits := strings.Replace(object, "x", strings.Repeat("x", maxDocument-len(object)+1), 1)
+	require.Len(t, fits, maxDocument)
 	set, err := readStdin(fits)
 	require.NoError(t, err)
 	require.Equal(t, fits, string(set.Documents[0].Text))

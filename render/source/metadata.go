@@ -19,12 +19,12 @@ const lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
 // dropServerFields removes what an object has only in a cluster, with a warning for each field.
 func (r *reader) dropServerFields(doc *Document, in input) {
 	doc.root = withoutServerFields(doc.root, func(path string, pos tree.Pos) {
-		p := Problem{File: doc.File, Pos: pos, Field: path, Message: "left out: it belongs to the cluster that it came from; remove it from the file"}
+		p := Problem{File: doc.File, Pos: Pos(pos), Field: path, Message: "left out: it belongs to the cluster that it came from; remove it from the file"}
 		if in.built {
-			p.Pos = tree.Pos{}
+			p.Pos = Pos{}
 		}
 		if in.built || in.item {
-			p.Object = doc.id
+			p.Object = doc.ID
 		}
 		r.warnings = append(r.warnings, p)
 	})

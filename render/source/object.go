@@ -7,42 +7,42 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"k8s.io/apimachinery/pkg/util/validation/field"
+	"sync"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
+	"github.com/fleetwright/fleetwright/internal/flux"
+	"github.com/fleetwright/fleetwright/internal/identity"
 	"github.com/fleetwright/fleetwright/internal/tree"
-	"github.com/fleetwright/fleetwright/render"
 )
 
-// object takes one object. Text is how it was written, nil where it has to be written anew; findings have paths in n.
-func (r *reader) object(in input, n *tree.Node, text []byte, findings []finding) {
-	if n.Kind == tree.Null && len(findings) == 0 {
+// object takes one object. Text is how it was written, nil where it has to be written anew; flaws have paths in n.
+func (r *reader) object(in input, n *tree.Node, text []byte, flaws []flaw) {
+	if n.Kind == tree.Null && len(flaws) == 0 {
 		return
 	}
-	doc := Document{File: in.name, Pos: n.Pos}
+	doc := Document{File: in.name, Pos: Pos(n.Pos)}
 	if in.built {
-		doc.Pos = tree.Pos{}
+		doc.Pos = Pos{}
 	}
 	if problem := notAnObject(n); problem != "" {
-		r.findings(in, tree.ID{}, findings, false)
+		r.flaws(in, ID{}, flaws, false)
 		if n.Kind != tree.Null {
 			r.fail(Problem{File: in.name, Pos: doc.Pos, Message: problem})
 		}
 		return
 	}
 	if items, isList := itemsOf(n); isList && !in.item {
-		r.list(in, items, findings)
+		r.list(in, items, flaws)
 		return
 	}
-	doc.id = tree.IDOf(n)
+	doc.ID = ID(tree.IDOf(n))
 	if problem := r.kind(&doc, n); problem != nil {
-		r.findings(in, doc.id, findings, false)
+		r.flaws(in, doc.ID, flaws, false)
 		r.fail(*problem)
 		return
 	}
 	if doc.Fleet == nil {
-		r.findings(in, doc.id, findings, text != nil || in.item)
+		r.flaws(in, doc.ID, flaws, text != nil || in.item)
 		if doc.Text = text; text == nil && !in.item {
 			doc.Text = tree.AppendYAML(nil, n)
 		}
@@ -50,9 +50,9 @@ func (r *reader) object(in input, n *tree.Node, text []byte, findings []finding)
 		r.documents = append(r.documents, doc)
 		return
 	}
-	r.findings(in, doc.id, findings, false)
+	r.flaws(in, doc.ID, flaws, false)
 	doc.root = n
-	r.fleet(doc, in, findings)
+	r.fleet(doc, in, flaws)
 }
 
 // notAnObject says what is wrong with a document that is no Kubernetes object, and returns "" for one that is.
@@ -87,12 +87,12 @@ func itemsOf(n *tree.Node) ([]*tree.Node, bool) {
 	return items.Items, items.Kind == tree.List && strings.HasSuffix(kind, "List")
 }
 
-// list takes the items of a list, each with the findings below it.
-func (r *reader) list(in input, items []*tree.Node, findings []finding) {
+// list takes the items of a list, each with the flaws below it.
+func (r *reader) list(in input, items []*tree.Node, flaws []flaw) {
 	for i, item := range items {
 		path := fmt.Sprintf("items[%d]", i)
-		var own []finding
-		findings = slices.DeleteFunc(findings, func(f finding) bool {
+		var own []flaw
+		flaws = slices.DeleteFunc(flaws, func(f flaw) bool {
 			if !within(f.Field, path) {
 				return false
 			}
@@ -102,7 +102,7 @@ func (r *reader) list(in input, items []*tree.Node, findings []finding) {
 		})
 		r.object(in, item, nil, own)
 	}
-	r.findings(in, tree.ID{}, findings, false)
+	r.flaws(in, ID{}, flaws, false)
 }
 
 // kind gives a document the empty fleet that it holds, if any. It refuses what is a fleet in all but name.
@@ -110,83 +110,72 @@ func (r *reader) kind(doc *Document, n *tree.Node) *Problem {
 	problem := func(key, format string, args ...any) *Problem {
 		return &Problem{File: doc.File, Pos: at(doc, n.Get(key)), Field: key, Message: fmt.Sprintf(format, args...)}
 	}
-	apiVersion, kind := n.GetText("apiVersion"), doc.id.Kind
-	ours := doc.id.Group == v1alpha1.GroupVersion.Group
+	apiVersion, kind := n.GetText("apiVersion"), doc.ID.Kind
+	ours := doc.ID.Group == v1alpha1.GroupVersion.Group
 	switch {
-	case doc.id.Group == "kustomize.config.k8s.io":
+	case doc.ID.Group == "kustomize.config.k8s.io":
 		return problem("kind", "is for kustomize and not for a cluster: name the directory of the kustomization instead of its file")
-	case !ours && (kind == v1alpha1.KindPersistentFleet || kind == v1alpha1.KindBucketFleet):
+	case !ours && v1alpha1.NewFleet(kind) != nil:
 		return problem("apiVersion", "%s has no kind %s: write %s", apiVersion, kind, v1alpha1.GroupVersion)
 	case ours && apiVersion != v1alpha1.GroupVersion.String():
 		return problem("apiVersion", "%s is not known to this version of fleetwright: write %s", apiVersion, v1alpha1.GroupVersion)
 	case !ours, kind == v1alpha1.KindStorageReservation:
 		return nil
 	}
-	if doc.Fleet = newFleet(kind); doc.Fleet != nil {
+	if doc.Fleet = v1alpha1.NewFleet(kind); doc.Fleet != nil {
 		return nil
 	}
-	kinds := []string{v1alpha1.KindBucketFleet, v1alpha1.KindPersistentFleet, v1alpha1.KindStorageReservation}
+	kinds := append(v1alpha1.FleetKinds(), v1alpha1.KindStorageReservation)
+	slices.Sort(kinds)
 	if near := nearest(kind, kinds); near != "" {
 		return problem("kind", "there is no kind %s in %s, did you mean %q?", kind, v1alpha1.GroupVersion, near)
 	}
 	return problem("kind", "there is no kind %s in %s, only %s", kind, v1alpha1.GroupVersion, strings.Join(kinds, ", "))
 }
 
-// newFleet returns an empty fleet of a kind, nil for any other kind.
-func newFleet(kind string) v1alpha1.Fleet {
-	switch kind {
-	case v1alpha1.KindPersistentFleet:
-		return &v1alpha1.PersistentFleet{}
-	case v1alpha1.KindBucketFleet:
-		return &v1alpha1.BucketFleet{}
-	}
-	return nil
-}
-
-func at(doc *Document, n *tree.Node) tree.Pos {
+func at(doc *Document, n *tree.Node) Pos {
 	if doc.Pos.Line == 0 {
-		return tree.Pos{}
+		return Pos{}
 	}
-	return n.Pos
+	return Pos(n.Pos)
 }
 
 // fleet decodes and validates a fleet, and keeps it even when it is wrong, so that problems with other fleets show too.
-func (r *reader) fleet(doc Document, in input, findings []finding) {
+func (r *reader) fleet(doc Document, in input, flaws []flaw) {
 	r.dropServerFields(&doc, in)
-	if warning := render.DisableSubstitution(doc.root); warning != "" {
-		r.warnings = append(r.warnings, Problem{File: doc.File, Pos: doc.Pos, Object: doc.id, Message: warning})
+	if warning := flux.Mark(doc.root); warning != "" {
+		r.warnings = append(r.warnings, Problem{File: doc.File, Pos: doc.Pos, Object: doc.ID, Message: warning})
 	}
-	problems, unread := decode(doc.File, doc.root, doc.Fleet, findings)
+	problems, unread := decode(doc.File, doc.root, doc.Fleet, flaws)
 	if doc.Fleet.GetNamespace() == "" && r.opts.Namespace != "" && !slices.Contains(unread, "metadata.namespace") {
 		doc.Fleet.SetNamespace(r.opts.Namespace)
 		setNamespace(doc.root, r.opts.Namespace)
-		doc.id.Namespace = r.opts.Namespace
+		doc.ID.Namespace = r.opts.Namespace
 	}
 	problems = append(problems, validate(&doc, unread)...)
 	for i := range problems {
 		if in.built {
-			problems[i].Pos = tree.Pos{}
+			problems[i].Pos = Pos{}
 		}
 		if in.built || in.item {
-			problems[i].Object = doc.id
+			problems[i].Object = doc.ID
 		}
 	}
 	r.fail(problems...)
-	r.space = tree.AppendYAML(r.space[:0], arrange(doc.root))
-	doc.Text = bytes.Clone(r.space)
+	space := textSpace.Get().(*[]byte)
+	*space = tree.AppendYAML((*space)[:0], arrange(doc.root))
+	doc.Text = bytes.Clone(*space)
+	textSpace.Put(space)
 	doc.root = locations(doc.root)
 	r.documents = append(r.documents, doc)
 }
 
+var textSpace = sync.Pool{New: func() any { return new([]byte) }}
+
 // validate returns the validator's errors, less those about fields that could not be read in the first place.
 func validate(doc *Document, unread []string) Problems {
-	errs := doc.Fleet.Validate()
-	if doc.Fleet.GetNamespace() == "" {
-		errs = append(errs, field.Required(field.NewPath("metadata", "namespace"),
-			"the namespace is part of the fleet's identity: set it here, with --namespace, or with ARGOCD_APP_NAMESPACE"))
-	}
 	var problems Problems
-	for _, e := range errs {
+	for _, e := range identity.Validate(doc.Fleet) {
 		if !slices.ContainsFunc(unread, func(path string) bool { return within(e.Field, path) }) {
 			problems = append(problems, fieldProblem(doc.File, doc.root, e))
 		}

@@ -13,10 +13,10 @@ import (
 	"github.com/fleetwright/fleetwright/internal/tree"
 )
 
-// A finding is a problem with how a document is written. Its Field is a path in the document.
-type finding struct {
+// A flaw is a problem with how a document is written. Its Field is a path in the document.
+type flaw struct {
 	Problem
-	// lenient findings are no problem in text that is passed on as it is: whoever reads it there decides.
+	// lenient flaws are no problem in text that is passed on as it is: whoever reads it there decides.
 	lenient bool
 	// node stands for the value that could not be read, if there is one.
 	node *tree.Node
@@ -26,13 +26,13 @@ type finding struct {
 
 // parse reads a document: one tree for YAML, one or more for JSON, and none when it has no end or no sense. Positions are
 // those in the file.
-func parse(file string, d document) ([]*tree.Node, []finding) {
-	fail := func(pos tree.Pos, message string) ([]*tree.Node, []finding) {
-		return nil, []finding{{Problem: Problem{File: file, Pos: pos, Message: message}}}
+func parse(file string, d document) ([]*tree.Node, []flaw) {
+	fail := func(pos tree.Pos, message string) ([]*tree.Node, []flaw) {
+		return nil, []flaw{{Problem: Problem{File: file, Pos: Pos(pos), Message: message}}}
 	}
-	if len(d.text) > MaxDocument {
+	if len(d.text) > maxDocument {
 		return fail(tree.PosAt(d.line, 1), fmt.Sprintf(
-			"a document of %d bytes: the API server takes %d at most; a separator may be missing", len(d.text), MaxDocument))
+			"a document of %d bytes: the API server takes %d at most; a separator may be missing", len(d.text), maxDocument))
 	}
 	if pos, problem := checkCharacters(d); problem != "" {
 		return fail(pos, problem)
@@ -50,11 +50,11 @@ func parse(file string, d document) ([]*tree.Node, []finding) {
 	case err == nil && root == nil:
 		return nil, nil
 	case err == nil:
-		n, findings := convert(file, d.line-1, root.Content[0])
+		n, flaws := convert(file, d.line-1, root.Content[0])
 		if n == nil {
-			return nil, findings
+			return nil, flaws
 		}
-		return []*tree.Node{n}, findings
+		return []*tree.Node{n}, flaws
 	case jsonErr != nil && looksLikeJSON(body):
 		return fail(jsonProblem(d, body, jsonErr))
 	default:
@@ -138,12 +138,12 @@ func shift(d document, part []byte) tree.Pos {
 }
 
 // repeatedKeys finds keys that a JSON object has twice.
-func repeatedKeys(file string, nodes []*tree.Node) []finding {
-	var findings []finding
+func repeatedKeys(file string, nodes []*tree.Node) []flaw {
+	var flaws []flaw
 	var at trail
 	var walk func(n *tree.Node)
 	walk = func(n *tree.Node) {
-		findings = append(findings, repeated(file, n, at)...)
+		flaws = append(flaws, repeated(file, n, at)...)
 		for _, f := range n.Fields {
 			at = append(at, step{key: f.Key})
 			walk(f.Value)
@@ -158,15 +158,15 @@ func repeatedKeys(file string, nodes []*tree.Node) []finding {
 	for _, n := range nodes {
 		walk(n)
 	}
-	return findings
+	return flaws
 }
 
 // repeated finds keys that stand twice in one object, which is at a path of its document.
-func repeated(file string, n *tree.Node, path trail) []finding {
+func repeated(file string, n *tree.Node, path trail) []flaw {
 	if len(n.Fields) < 2 {
 		return nil
 	}
-	var findings []finding
+	var flaws []flaw
 	seen := make(map[string]tree.Pos, len(n.Fields))
 	for _, f := range n.Fields {
 		first, ok := seen[f.Key]
@@ -174,8 +174,8 @@ func repeated(file string, n *tree.Node, path trail) []finding {
 			seen[f.Key] = f.Pos
 			continue
 		}
-		findings = append(findings, finding{Problem: Problem{File: file, Pos: f.Pos, Field: path.key(f.Key), Message: fmt.Sprintf(
+		flaws = append(flaws, flaw{Problem: Problem{File: file, Pos: Pos(f.Pos), Field: path.key(f.Key), Message: fmt.Sprintf(
 			"is set already at line %d, and tools disagree on which one counts: keep one of them", first.Line)}})
 	}
-	return findings
+	return flaws
 }

@@ -11,7 +11,7 @@ import (
 )
 
 func TestLocate(t *testing.T) {
-	nodes, findings := parse("f", document{line: 1, text: []byte(`a:
+	nodes, flaws := parse("f", document{line: 1, text: []byte(`a:
   b: 1
   c.d/e: 2
   list:
@@ -20,7 +20,7 @@ func TestLocate(t *testing.T) {
 empty: {}
 nothing:
 `)})
-	require.Empty(t, findings)
+	require.Empty(t, flaws)
 	tests := map[string]tree.Pos{
 		"":                 tree.PosAt(1, 1),
 		"a":                tree.PosAt(1, 1),

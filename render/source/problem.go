@@ -15,13 +15,26 @@ import (
 	"github.com/fleetwright/fleetwright/internal/tree"
 )
 
+// Pos is a place in a file, both parts from 1; the zero value is no place.
+type Pos struct {
+	Line, Column int32
+}
+
+// ID is what may exist once in a cluster.
+type ID struct {
+	Group, Kind, Namespace, Name string
+}
+
+// String names the object for people, as "Kind namespace/name".
+func (id ID) String() string { return tree.ID(id).String() }
+
 // Problem is one thing that is wrong with the input, or that deserves a warning.
 type Problem struct {
 	File    string
-	Pos     tree.Pos // the zero value where the problem is the file itself
-	Object  tree.ID  // of which object; the zero value where there is none, or where the position tells
-	Field   string   // "spec.storage.bucket"; empty where there is no field
-	Message string   // what is wrong, and what to do
+	Pos     Pos    // the zero value where the problem is the file itself
+	Object  ID     // of which object; the zero value where there is none, or where the position tells
+	Field   string // "spec.storage.bucket"; empty where there is no field
+	Message string // what is wrong, and what to do
 }
 
 // String is "file:line:column: object: field: message", without the parts that there are none of, on one line of bounded
@@ -33,7 +46,7 @@ func (p Problem) String() string {
 		fmt.Fprintf(&b, ":%d:%d", p.Pos.Line, p.Pos.Column)
 	}
 	object := ""
-	if p.Object != (tree.ID{}) {
+	if p.Object != (ID{}) {
 		object = p.Object.String()
 	}
 	for _, part := range []string{object, p.Field, p.Message} {
@@ -88,5 +101,5 @@ func (ps Problems) sorted(files []string) Problems {
 
 // fieldProblem turns a validator's error into a problem at the place of its field, or of the nearest object around it.
 func fieldProblem(file string, root *tree.Node, e *field.Error) Problem {
-	return Problem{File: file, Pos: locate(root, e.Field), Field: e.Field, Message: e.ErrorBody()}
+	return Problem{File: file, Pos: Pos(locate(root, e.Field)), Field: e.Field, Message: e.ErrorBody()}
 }

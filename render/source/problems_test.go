@@ -114,7 +114,7 @@ func outcome(t *testing.T, how, text string) string {
 		return problems.Error() + "\n"
 	}
 	for i := range set.Documents {
-		fmt.Fprintf(&b, "ok: %s\n", set.Documents[i].ID())
+		fmt.Fprintf(&b, "ok: %s\n", set.Documents[i].ID)
 	}
 	for _, w := range set.Warnings {
 		fmt.Fprintf(&b, "warning: %s\n", w)

@@ -67,9 +67,9 @@ func TestReadFillsInTypes(t *testing.T) {
 	require.Equal(t, "2024-01-01", f.Spec.Maintenance.RestartToken)
 	require.Equal(t, "80", f.Spec.Network.ExtraEgress[0].Ports[0].Port.String())
 	require.Equal(t, "web", f.Spec.Network.ExtraEgress[0].Ports[1].Port.String())
-	require.Equal(t, tree.ID{Group: v1alpha1.GroupVersion.Group, Kind: "PersistentFleet", Namespace: "fleets", Name: "my-fleet"}, set.Documents[0].ID())
+	require.Equal(t, source.ID{Group: v1alpha1.GroupVersion.Group, Kind: "PersistentFleet", Namespace: "fleets", Name: "my-fleet"}, set.Documents[0].ID)
 	require.Equal(t, source.StdinName, set.Documents[0].File)
-	require.Equal(t, tree.PosAt(1, 1), set.Documents[0].Pos)
+	require.Equal(t, source.Pos{Line: 1, Column: 1}, set.Documents[0].Pos)
 }
 
 // TestTextIsTheFleet checks that the usual reader of such files reads from Text what was read from the input.
@@ -120,7 +120,7 @@ func TestOrderOfProblemsIsStable(t *testing.T) {
 		_, again := readStdin(text)
 		require.Equal(t, first.Error(), again.Error())
 	}
-	var last tree.Pos
+	var last source.Pos
 	for _, p := range problems {
 		require.False(t, p.Pos.Line < last.Line || p.Pos.Line == last.Line && p.Pos.Column < last.Column, "%s comes after %v", p, last)
 		last = p.Pos
@@ -145,7 +145,7 @@ func TestProblemsAreBounded(t *testing.T) {
 }
 
 func TestProblemIsOneSafeLine(t *testing.T) {
-	p := source.Problem{File: "a\nb.yaml", Pos: tree.PosAt(3, 4), Object: tree.ID{Kind: "Kind", Name: "x\x1b[31m"},
+	p := source.Problem{File: "a\nb.yaml", Pos: source.Pos{Line: 3, Column: 4}, Object: source.ID{Kind: "Kind", Name: "x\x1b[31m"},
 		Field: "spec.a\tb", Message: "first\r\nsecond \u202e \"quoted\" ä"}
 	require.Equal(t, `a b.yaml:3:4: Kind x\x1b[31m: spec.a\tb: first second \u202e "quoted" ä`, p.String())
 	long := source.Problem{File: "f", Message: "start " + strings.Repeat("ä", 1<<20) + " end"}
@@ -161,7 +161,7 @@ func TestReadConcurrently(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "kustomization.yaml"), []byte("resources: [fleet.yaml]\nnamePrefix: a-\n"), 0o600))
 	want, err := source.Read([]string{dir}, source.Options{})
 	require.NoError(t, err)
-	require.Equal(t, "a-my-fleet", want.Documents[0].ID().Name)
+	require.Equal(t, "a-my-fleet", want.Documents[0].ID.Name)
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() {

@@ -7,8 +7,10 @@ package source
 import (
 	"fmt"
 	"io"
+	"iter"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
+	"github.com/fleetwright/fleetwright/internal/ordered"
 	"github.com/fleetwright/fleetwright/internal/tree"
 )
 
@@ -29,7 +31,9 @@ type Options struct {
 // Document is one object of the input.
 type Document struct {
 	File string
-	Pos  tree.Pos
+	Pos  Pos
+	// ID is what the object is called.
+	ID ID
 	// Fleet is the decoded fleet, nil for an object of another kind. It is neither validated nor defaulted, but has a
 	// namespace if there is one to be had.
 	Fleet v1alpha1.Fleet
@@ -38,13 +42,9 @@ type Document struct {
 	Text []byte
 
 	root *tree.Node
-	id   tree.ID
 	// replaced says that the object was rendered earlier and is about to be rendered anew.
 	replaced bool
 }
-
-// ID is what the object is called.
-func (d *Document) ID() tree.ID { return d.id }
 
 // Set is what was read: objects in the order of the input, and warnings.
 type Set struct {
@@ -74,26 +74,42 @@ func Read(paths []string, opts Options) (*Set, error) {
 	// 2. Read each document, then what concerns several.
 	r := &reader{opts: opts}
 	for _, in := range inputs {
-		if len(r.problems) > enoughProblems {
+		r.files = append(r.files, in.name)
+	}
+	for read := range ordered.Map(documents(inputs), r.read) {
+		if r.add(read); len(r.problems) > enoughProblems {
 			break
 		}
-		r.files = append(r.files, in.name)
-		r.read(in)
 	}
 	r.across()
-	if len(r.problems) > 0 {
-		return nil, r.report()
-	}
-	return &Set{Documents: r.documents, Warnings: r.warnings.sorted(r.files)}, nil
+	return r.set()
 }
 
+// A reader collects what was read.
 type reader struct {
 	opts      Options
 	files     []string
 	documents []Document
 	problems  Problems
 	warnings  Problems
-	space     []byte // scratch
+}
+
+// add takes over what another reader read.
+func (r *reader) add(read *reader) {
+	r.documents = append(r.documents, read.documents...)
+	r.problems = append(r.problems, read.problems...)
+	r.warnings = append(r.warnings, read.warnings...)
+}
+
+// set returns what was read, once all of it was.
+func (r *reader) set() (*Set, error) {
+	if len(r.problems) > 0 {
+		return nil, r.report()
+	}
+	for i := range r.documents {
+		r.documents[i].root = nil // nothing is located any more
+	}
+	return &Set{Documents: r.documents, Warnings: r.warnings.sorted(r.files)}, nil
 }
 
 func (r *reader) report() Problems {
@@ -107,43 +123,62 @@ func (r *reader) report() Problems {
 
 func (r *reader) fail(problems ...Problem) { r.problems = append(r.problems, problems...) }
 
-// read takes the documents of an input, until there are too many problems to go on.
-func (r *reader) read(in input) {
-	if pos, problem := checkText(in.text); problem != "" {
-		r.fail(Problem{File: in.name, Pos: pos, Message: problem})
-		return
-	}
-	for d := range split(in.text) {
-		if d.blank() {
-			continue
-		}
-		if len(r.problems) > enoughProblems {
-			return
-		}
-		nodes, findings := parse(in.name, d)
-		if len(nodes) == 0 {
-			r.findings(in, tree.ID{}, findings, false)
-			continue
-		}
-		text := d.body()
-		if len(nodes) > 1 {
-			text = nil
-		}
-		for _, n := range nodes {
-			r.object(in, n, text, findings)
-			findings = nil
+// A cut is a document of an input, or what makes the whole input unreadable.
+type cut struct {
+	in input
+	document
+	unreadable *Problem
+}
+
+// documents cuts inputs into their documents, in order.
+func documents(inputs []input) iter.Seq[cut] {
+	return func(yield func(cut) bool) {
+		for _, in := range inputs {
+			if pos, problem := checkText(in.text); problem != "" {
+				if !yield(cut{unreadable: &Problem{File: in.name, Pos: Pos(pos), Message: problem}}) {
+					return
+				}
+				continue
+			}
+			for d := range split(in.text) {
+				if !d.blank() && !yield(cut{in: in, document: d}) {
+					return
+				}
+			}
 		}
 	}
 }
 
-// findings reports how a document is written, but not what whoever reads it later may decide.
-func (r *reader) findings(in input, object tree.ID, findings []finding, passedOn bool) {
-	for _, f := range findings {
+// read returns what one document holds. Documents are read several at a time.
+func (r *reader) read(c cut) *reader {
+	one := &reader{opts: r.opts}
+	if c.unreadable != nil {
+		one.fail(*c.unreadable)
+		return one
+	}
+	nodes, flaws := parse(c.in.name, c.document)
+	if len(nodes) == 0 {
+		one.flaws(c.in, ID{}, flaws, false)
+	}
+	text := c.body()
+	if len(nodes) > 1 {
+		text = nil
+	}
+	for _, n := range nodes {
+		one.object(c.in, n, text, flaws)
+		flaws = nil
+	}
+	return one
+}
+
+// flaws reports how a document is written, but not what whoever reads it later may decide.
+func (r *reader) flaws(in input, object ID, flaws []flaw, passedOn bool) {
+	for _, f := range flaws {
 		if f.repeated || f.lenient && passedOn {
 			continue
 		}
 		if in.built {
-			f.Pos = tree.Pos{}
+			f.Pos = Pos{}
 		}
 		if (in.built || in.item) && object.Name != "" {
 			f.Object = object

@@ -12,8 +12,8 @@ import (
 	"github.com/fleetwright/fleetwright/internal/tree"
 )
 
-// MaxDocument bounds one document. The API server takes no object above 3 MiB.
-const MaxDocument = 3 << 20
+// maxDocument bounds one document. The API server takes no object above 3 MiB.
+const maxDocument = 3 << 20
 
 // A document is one YAML document or JSON value of a file, as it stands there.
 type document struct {

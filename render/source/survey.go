@@ -54,8 +54,8 @@ func (s *survey) directory(dir string) bool {
 		if d.blank() {
 			continue
 		}
-		nodes, findings := parse(file, d)
-		k.findings(findings, true)
+		nodes, flaws := parse(file, d)
+		k.flaws(flaws, true)
 		for _, n := range nodes {
 			k.kustomization(n)
 		}
@@ -74,7 +74,7 @@ type surveyed struct {
 }
 
 func (k *surveyed) fail(pos tree.Pos, path, format string, args ...any) {
-	k.report(Problem{File: k.file, Pos: pos, Field: path, Message: fmt.Sprintf(format, args...)})
+	k.report(Problem{File: k.file, Pos: Pos(pos), Field: path, Message: fmt.Sprintf(format, args...)})
 }
 
 func (k *surveyed) report(problems ...Problem) {
@@ -88,14 +88,14 @@ func (k *surveyed) report(problems ...Problem) {
 
 // outside is a place of the text in the kustomization around it: exact where the text is a block, whose lines stand there as
 // they are, and else that of the text.
-func (k *surveyed) outside(pos tree.Pos) tree.Pos {
+func (k *surveyed) outside(pos Pos) Pos {
 	inner, outer := bytes.Split(k.text, []byte("\n")), bytes.Split(k.outer.text, []byte("\n"))
 	in, out := int(pos.Line)-1, int(k.inline.Line)+int(pos.Line)-1
 	if in < 0 || in >= len(inner) || out >= len(outer) || !bytes.HasSuffix(bytes.TrimSuffix(outer[out], []byte("\r")), inner[in]) {
-		return k.inline
+		return Pos(k.inline)
 	}
 	indent := len(bytes.TrimSuffix(outer[out], []byte("\r"))) - len(inner[in])
-	return tree.PosAt(out+1, int(pos.Column)+indent)
+	return Pos(tree.PosAt(out+1, int(pos.Column)+indent))
 }
 
 func (k *surveyed) kustomization(n *tree.Node) {

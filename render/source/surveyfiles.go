@@ -26,19 +26,19 @@ func (k *surveyed) content(field string) {
 		if d.blank() {
 			continue
 		}
-		nodes, findings := parse(k.file, d)
+		nodes, flaws := parse(k.file, d)
 		if len(nodes) != 1 || nodes[0].Kind != tree.Map {
-			k.findings(findings, true)
+			k.flaws(flaws, true)
 		}
 		for _, n := range nodes {
-			k.object(n, findings, strings.HasPrefix(field, "patches"))
-			findings = nil
+			k.object(n, flaws, strings.HasPrefix(field, "patches"))
+			flaws = nil
 		}
 	}
 }
 
-func (k *surveyed) findings(findings []finding, lenient bool) {
-	for _, f := range findings {
+func (k *surveyed) flaws(flaws []flaw, lenient bool) {
+	for _, f := range flaws {
 		if !f.repeated && (!f.lenient || !lenient) {
 			k.report(f.Problem)
 		}
@@ -46,22 +46,22 @@ func (k *surveyed) findings(findings []finding, lenient bool) {
 }
 
 // object surveys an object, a patch of one, or the configuration of a built-in plugin.
-func (k *surveyed) object(n *tree.Node, findings []finding, patch bool) {
+func (k *surveyed) object(n *tree.Node, flaws []flaw, patch bool) {
 	group, _, _ := strings.Cut(n.GetText("apiVersion"), "/")
-	fleet := newFleet(n.GetText("kind"))
+	fleet := v1alpha1.NewFleet(n.GetText("kind"))
 	if group != v1alpha1.GroupVersion.Group || fleet == nil {
-		k.findings(findings, true)
+		k.flaws(flaws, true)
 		if group == "builtin" {
 			k.value("", n, trail{{key: n.GetText("kind")}})
 		}
 		return
 	}
-	k.findings(findings, false)
+	k.flaws(flaws, false)
 	n = withoutServerFields(n, func(string, tree.Pos) {})
 	if patch {
 		n = withoutDirectives(n)
 	}
-	problems, _ := decode(k.file, n, fleet, findings)
+	problems, _ := decode(k.file, n, fleet, flaws)
 	k.report(problems...)
 }
 

@@ -32,7 +32,7 @@ func (d *decoder) unknown(f tree.Field, path string, known []string) {
 	} else {
 		message += ": remove it"
 	}
-	d.problems = append(d.problems, Problem{File: d.file, Pos: f.Pos, Field: below(path, f.Key), Message: message})
+	d.problems = append(d.problems, Problem{File: d.file, Pos: Pos(f.Pos), Field: below(path, f.Key), Message: message})
 }
 
 func below(path, key string) string {
@@ -71,8 +71,8 @@ func (d *decoder) elsewhere(name string) []string {
 
 // kindWith names the other kind of fleet if it has a field at a path.
 func (d *decoder) kindWith(path string) string {
-	for _, f := range []v1alpha1.Fleet{&v1alpha1.BucketFleet{}, &v1alpha1.PersistentFleet{}} {
-		t := reflect.TypeOf(f).Elem()
+	for _, kind := range v1alpha1.FleetKinds() {
+		t := reflect.TypeOf(v1alpha1.NewFleet(kind)).Elem()
 		if t == d.root {
 			continue
 		}
@@ -85,7 +85,7 @@ func (d *decoder) kindWith(path string) string {
 			}
 			t = t.FieldByIndex(fieldsOf(t).index[key]).Type
 		}
-		return f.Kind()
+		return kind
 	}
 	return ""
 }

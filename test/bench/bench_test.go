@@ -10,6 +10,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/fleetwright/fleetwright/api/v1alpha1"
+	"github.com/fleetwright/fleetwright/internal/effects"
+	"github.com/fleetwright/fleetwright/internal/seal"
 	"github.com/fleetwright/fleetwright/render"
 	"github.com/fleetwright/fleetwright/render/output"
 	"github.com/fleetwright/fleetwright/render/source"
@@ -49,7 +52,7 @@ func BenchmarkSealOf(b *testing.B) {
 	require.NoError(b, err)
 	b.ReportAllocs()
 	for b.Loop() {
-		_, err := render.SealOf(raw)
+		_, err := seal.Of(raw)
 		require.NoError(b, err)
 	}
 }
@@ -58,8 +61,27 @@ func stream(b *testing.B) string {
 	b.Helper()
 	b.Chdir("../..")
 	path := filepath.Join(b.TempDir(), "stream.yaml")
-	require.NoError(b, writeStream(path, streamFleets))
+	require.NoError(b, writeStream(path, streamFleets, "celld-runtime"))
 	_, err := os.Stat(path)
 	require.NoError(b, err)
 	return path
+}
+
+// BenchmarkPlan compares two states of a stream of fleets, all of which change: one operation is one fleet.
+func BenchmarkPlan(b *testing.B) {
+	set, err := source.Read([]string{stream(b)}, source.Options{})
+	require.NoError(b, err)
+	var before, after []v1alpha1.Fleet
+	for _, doc := range set.Documents {
+		doc.Fleet.Default()
+		changed := doc.Fleet.DeepCopyObject().(v1alpha1.Fleet)
+		changed.Shared().ServiceAccountName = "celld-other"
+		before, after = append(before, doc.Fleet), append(after, changed)
+	}
+	b.ReportAllocs()
+	b.ResetTimer()
+	for n := 0; n < b.N; n += streamFleets {
+		_, err := effects.Of(before, after, render.Options{})
+		require.NoError(b, err)
+	}
 }

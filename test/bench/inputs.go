@@ -95,8 +95,8 @@ func objectsOf(stream string) (map[string]any, error) {
 	}
 }
 
-// writeStream writes n copies of the fleet with names and buckets of their own.
-func writeStream(path string, n int) error {
+// writeStream writes n copies of the fleet with names and buckets of their own, all with one service account.
+func writeStream(path string, n int, account string) error {
 	text, err := os.ReadFile(filepath.Join(fleet, "fleet.yaml"))
 	if err != nil {
 		return err
@@ -109,6 +109,7 @@ func writeStream(path string, n int) error {
 	for i := range n {
 		one := bytes.ReplaceAll(text, []byte("my-fleet"), fmt.Appendf(nil, "fleet-%d", i))
 		one = bytes.ReplaceAll(one, []byte("my-bucket"), fmt.Appendf(nil, "bucket-%d", i))
+		one = bytes.ReplaceAll(one, []byte("celld-runtime"), []byte(account))
 		if _, err := fmt.Fprintf(w, "---\n%s", one); err != nil {
 			return err
 		}

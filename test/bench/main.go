@@ -9,6 +9,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -117,25 +118,31 @@ func oneFleet(programs []program) error {
 
 func millis(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
-// streams times many fleets in one stream on one core.
+// streams times many fleets in one stream: rendered, and compared with a state in which all of them change, on one core and on two.
 func streams(ours, dir string) error {
-	fmt.Printf("Many fleets in one stream, one core (GOMAXPROCS=1)\n\n")
-	fmt.Printf("%10s %12s %14s %12s\n", "fleets", "CPU", "fleets/s", "memory")
+	fmt.Printf("Many fleets in one stream\n\n")
+	fmt.Printf("%-8s %8s %6s %12s %12s %14s %12s\n", "", "fleets", "cores", "wall", "CPU", "fleets/s", "memory")
+	old, changed := filepath.Join(dir, "stream.yaml"), filepath.Join(dir, "changed.yaml")
 	for _, n := range []int{1000, 2500, 5000, 10_000, 20_000} {
-		in := filepath.Join(dir, "stream.yaml")
-		if err := writeStream(in, n); err != nil {
+		if err := errors.Join(writeStream(old, n, "celld-runtime"), writeStream(changed, n, "celld-other")); err != nil {
 			return err
 		}
-		usage, err := run([]string{"GOMAXPROCS=1"}, os.DevNull, ours, "render", in)
-		if err != nil {
-			return err
+		for _, args := range [][]string{{"render", old}, {"plan", old, changed}} {
+			for _, cores := range []int{1, 2} {
+				u, err := run([]string{fmt.Sprintf("GOMAXPROCS=%d", cores)}, os.DevNull, append([]string{ours}, args...)...)
+				if err != nil {
+					return err
+				}
+				fmt.Printf("%-8s %8d %6d %9.0f ms %9.0f ms %14.0f %8d MiB\n",
+					args[0], n, cores, millis(u.wall), millis(u.cpu), float64(n)/u.wall.Seconds(), u.memory>>10)
+			}
 		}
-		fmt.Printf("%10d %9.0f ms %14.0f %8d MiB\n", n, millis(usage.cpu), float64(n)/usage.cpu.Seconds(), usage.memory>>10)
 	}
 	return nil
 }
 
 type usage struct {
+	wall   time.Duration
 	cpu    time.Duration
 	memory int64 // KiB, the most that was resident
 }
@@ -152,10 +159,11 @@ func run(env []string, stdout string, args ...string) (usage, error) {
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
 	cmd.Env = append(os.Environ(), env...)
 	cmd.Stdout, cmd.Stderr = out, os.Stderr
+	start := time.Now()
 	if err := cmd.Run(); err != nil {
 		return usage{}, fmt.Errorf("%s: %w", strings.Join(args, " "), err)
 	}
-	u := usage{cpu: cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()}
+	u := usage{wall: time.Since(start), cpu: cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()}
 	if r, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
 		u.memory = r.Maxrss
 	}

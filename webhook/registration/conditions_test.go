@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package registration_test
+package registration
 
 import (
 	"fmt"
@@ -17,8 +17,6 @@ import (
 	"k8s.io/apiserver/pkg/admission/plugin/webhook/matchconditions"
 	"k8s.io/apiserver/pkg/authentication/user"
 	"k8s.io/apiserver/pkg/cel/environment"
-
-	"github.com/fleetwright/fleetwright/webhook/registration"
 )
 
 // matchers are the conditions of each guard as the API server compiles them.
@@ -26,9 +24,9 @@ func matchers(t testing.TB) map[string]matchconditions.Matcher {
 	t.Helper()
 	compiler := cel.NewConditionCompiler(environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()))
 	out := map[string]matchconditions.Matcher{}
-	webhooks := registration.Configuration(registration.DefaultNamespace).Webhooks
-	for i, g := range registration.Guards() {
-		out[g.Name] = webhook.NewValidatingWebhookAccessor(g.Name, registration.Name, &webhooks[i]).GetCompiledMatcher(compiler)
+	webhooks := Configuration(DefaultNamespace).Webhooks
+	for i, g := range guards() {
+		out[g.Name] = webhook.NewValidatingWebhookAccessor(g.Name, Name, &webhooks[i]).GetCompiledMatcher(compiler)
 	}
 	return out
 }

@@ -15,20 +15,23 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
-	"github.com/fleetwright/fleetwright/webhook"
+	"github.com/fleetwright/fleetwright/webhook/rules"
 )
 
-// Name of the configuration, of the Service in it and of everything else of the webhook.
+// Name of the configuration, of the Service in it and of everything else of the rules.
 const Name = "fleetwright-webhook"
 
 // DefaultNamespace is where the webhook runs unless it is told otherwise.
 const DefaultNamespace = "fleetwright-system"
 
+// Path that reviews are posted to.
+const Path = "/review"
+
 // timeoutSeconds bounds an answer; the webhook itself gives up reading after three seconds.
 const timeoutSeconds = 5
 
-// A Guard is one entry of the configuration.
-type Guard struct {
+// A guard is one entry of the configuration.
+type guard struct {
 	Name  string // its first label; the rest is the API group
 	Rules []admissionregistrationv1.RuleWithOperations
 	// Labelled limits the guard to objects with an identity. An object counts as well when it had one before the request.
@@ -83,14 +86,14 @@ func ownKeyDiffers(in string) string {
 		"%[2]s.orValue({}).exists(k, %[3]s && !(k in %[1]s.orValue({}))))", is, was, ours)
 }
 
-// Guards are the entries, in the order of the rules.
-func Guards() []Guard {
+// guards are the entries, in the order of the rules.
+func guards() []guard {
 	const group = "celld.eric.dev"
 	fleets := func(operations ...admissionregistrationv1.OperationType) []admissionregistrationv1.RuleWithOperations {
-		return on(group, "v1alpha1", operations, webhook.PersistentFleets, webhook.BucketFleets)
+		return on(group, "v1alpha1", operations, rules.PersistentFleets, rules.BucketFleets)
 	}
-	workloads := []string{webhook.StatefulSets, webhook.Deployments}
-	return []Guard{
+	workloads := []string{rules.StatefulSets, rules.Deployments}
+	return []guard{
 		{
 			Name: "fleet-create", Rules: fleets(create), Policy: closed,
 			Why: "two fleets of one name or identity would share disks and bucket, and nothing but this guard tells them apart",
@@ -123,10 +126,10 @@ func Guards() []Guard {
 		},
 		{
 			Name: "part",
-			Rules: append(append(append(on("policy", "v1", []admissionregistrationv1.OperationType{update}, webhook.Budgets),
-				on("networking.k8s.io", "v1", []admissionregistrationv1.OperationType{update}, webhook.NetworkPolicies, webhook.Ingresses)...),
-				on("", "v1", []admissionregistrationv1.OperationType{update}, webhook.Services)...),
-				on("gateway.networking.k8s.io", "v1", []admissionregistrationv1.OperationType{update}, webhook.HTTPRoutes)...),
+			Rules: append(append(append(on("policy", "v1", []admissionregistrationv1.OperationType{update}, rules.Budgets),
+				on("networking.k8s.io", "v1", []admissionregistrationv1.OperationType{update}, rules.NetworkPolicies, rules.Ingresses)...),
+				on("", "v1", []admissionregistrationv1.OperationType{update}, rules.Services)...),
+				on("gateway.networking.k8s.io", "v1", []admissionregistrationv1.OperationType{update}, rules.HTTPRoutes)...),
 			Labelled: true,
 			Conditions: conditions(notGoing, condition("sealed", `'`+v1alpha1.AnnotationSeal+`' in oldObject.metadata.?annotations.orValue({})`),
 				rendered),
@@ -135,9 +138,9 @@ func Guards() []Guard {
 		},
 		{
 			Name: "part-delete",
-			Rules: append(append(on("policy", "v1", []admissionregistrationv1.OperationType{remove}, webhook.Budgets),
-				on("networking.k8s.io", "v1", []admissionregistrationv1.OperationType{remove}, webhook.NetworkPolicies)...),
-				on("", "v1", []admissionregistrationv1.OperationType{remove}, webhook.Services)...),
+			Rules: append(append(on("policy", "v1", []admissionregistrationv1.OperationType{remove}, rules.Budgets),
+				on("networking.k8s.io", "v1", []admissionregistrationv1.OperationType{remove}, rules.NetworkPolicies)...),
+				on("", "v1", []admissionregistrationv1.OperationType{remove}, rules.Services)...),
 			Labelled: true,
 			Conditions: conditions(condition("sealed", `'`+v1alpha1.AnnotationSeal+`' in oldObject.metadata.?annotations.orValue({})`),
 				condition("not-by-control-plane", notBy("namespace-controller", "generic-garbage-collector"))),
@@ -145,7 +148,7 @@ func Guards() []Guard {
 			Why:    "parts of every fleet are asked about and only those of protected ones kept; one that went comes back with a sync",
 		},
 		{
-			Name: "claim", Rules: on("", "v1", []admissionregistrationv1.OperationType{update, remove}, webhook.Claims),
+			Name: "claim", Rules: on("", "v1", []admissionregistrationv1.OperationType{update, remove}, rules.Claims),
 			Labelled: true,
 			Conditions: conditions(notGoing, handedOver,
 				condition("not-by-control-plane", `request.operation != 'DELETE' || `+notBy("namespace-controller", "generic-garbage-collector"))),
@@ -153,7 +156,7 @@ func Guards() []Guard {
 			Why:    "a disk that is deleted does not come back; binding a claim, and ending a namespace, do not come by here",
 		},
 		{
-			Name: "claim-by-name", Rules: on("", "v1", []admissionregistrationv1.OperationType{create}, webhook.Claims),
+			Name: "claim-by-name", Rules: on("", "v1", []admissionregistrationv1.OperationType{create}, rules.Claims),
 			Conditions: conditions(
 				condition("name-of-a-member", `object.metadata.?name.orValue('').matches('^data-.+-[0-9]+$')`),
 				condition("not-by-control-plane", notBy("statefulset-controller"))),
@@ -161,7 +164,7 @@ func Guards() []Guard {
 			Why:    "claims of everybody have such names; the healer too looks at a claim before it adds a member on it",
 		},
 		{
-			Name: "reservation", Rules: on(group, "v1alpha1", []admissionregistrationv1.OperationType{update, remove}, webhook.Reservations),
+			Name: "reservation", Rules: on(group, "v1alpha1", []admissionregistrationv1.OperationType{update, remove}, rules.Reservations),
 			Conditions: conditions(newSpec), Policy: closed,
 			Why: "without its reservation a second fleet could write the bucket; the healer's annotations do not come by here",
 		},
@@ -193,7 +196,7 @@ func subresources(resources []string, name string) []string {
 func on(group, version string, operations []admissionregistrationv1.OperationType, resources ...string,
 ) []admissionregistrationv1.RuleWithOperations {
 	scope := admissionregistrationv1.NamespacedScope
-	if resources[0] == webhook.Reservations {
+	if resources[0] == rules.Reservations {
 		scope = admissionregistrationv1.ClusterScope
 	}
 	return []admissionregistrationv1.RuleWithOperations{{
@@ -211,14 +214,14 @@ func Configuration(namespace string) *admissionregistrationv1.ValidatingWebhookC
 		TypeMeta:   metav1.TypeMeta{APIVersion: admissionregistrationv1.SchemeGroupVersion.String(), Kind: "ValidatingWebhookConfiguration"},
 		ObjectMeta: metav1.ObjectMeta{Name: Name, Labels: map[string]string{"app.kubernetes.io/name": Name}},
 	}
-	for _, g := range Guards() {
+	for _, g := range guards() {
 		c.Webhooks = append(c.Webhooks, g.entry(namespace))
 	}
 	return c
 }
 
-func (g *Guard) entry(namespace string) admissionregistrationv1.ValidatingWebhook {
-	path, port, timeout := webhook.Path, int32(443), int32(timeoutSeconds)
+func (g *guard) entry(namespace string) admissionregistrationv1.ValidatingWebhook {
+	path, port, timeout := Path, int32(443), int32(timeoutSeconds)
 	none, equivalent, policy := admissionregistrationv1.SideEffectClassNone, admissionregistrationv1.Equivalent, g.Policy
 	selector := &metav1.LabelSelector{}
 	if g.Labelled {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package registration_test
+package registration
 
 import (
 	"os"
@@ -10,12 +10,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
-
-	"github.com/fleetwright/fleetwright/webhook/registration"
 )
 
 func TestGenerated(t *testing.T) {
-	want, err := registration.YAML(registration.DefaultNamespace)
+	want, err := YAML(DefaultNamespace)
 	require.NoError(t, err)
 	got, err := os.ReadFile("../../config/webhook/configuration.yaml")
 	require.NoError(t, err)
@@ -27,7 +25,7 @@ func TestGenerated(t *testing.T) {
 // What keeps clusters alive is none of the webhook's business, and no guard asks about everything of a kind that is not
 // ours.
 func TestNarrow(t *testing.T) {
-	for _, g := range registration.Guards() {
+	for _, g := range guards() {
 		t.Run(g.Name, func(t *testing.T) {
 			for _, rule := range g.Rules {
 				require.NotContains(t, rule.APIGroups, "*")
@@ -46,7 +44,7 @@ func TestNarrow(t *testing.T) {
 }
 
 func TestEntries(t *testing.T) {
-	for _, w := range registration.Configuration("elsewhere").Webhooks {
+	for _, w := range Configuration("elsewhere").Webhooks {
 		require.Equal(t, "elsewhere", w.ClientConfig.Service.Namespace)
 		require.Equal(t, admissionregistrationv1.SideEffectClassNone, *w.SideEffects, "dry runs are answered")
 		require.LessOrEqual(t, *w.TimeoutSeconds, int32(5))
@@ -58,7 +56,7 @@ func TestEntries(t *testing.T) {
 func TestDecisionsAreDocumented(t *testing.T) {
 	text, err := os.ReadFile("../../docs/decisions.md")
 	require.NoError(t, err)
-	for _, g := range registration.Guards() {
+	for _, g := range guards() {
 		require.Contains(t, string(text), "| `"+g.Name+"` | "+string(g.Policy)+" | "+g.Why+" |")
 	}
 }

@@ -19,7 +19,7 @@ import (
 
 // addRotator makes and renews a certificate in a Secret. It is served from the Secret itself: a mounted file would follow
 // it a minute later. The rotator waits for a file all the same, so it gets one, without the key, in a directory of its own.
-func addRotator(ctx context.Context, mgr manager.Manager, certs *certificates, dir string, o Options) error {
+func addRotator(ctx context.Context, mgr manager.Manager, certs *certificates, dir, namespace string, s Seams) error {
 	err := onChange(ctx, mgr.GetCache(), &corev1.Secret{}, func(secret *corev1.Secret, there bool) {
 		if !there || len(secret.Data[certFile]) == 0 {
 			return // what is served stays good until it expires
@@ -37,23 +37,23 @@ func addRotator(ctx context.Context, mgr manager.Manager, certs *certificates, d
 	if err != nil {
 		return err
 	}
-	name := serviceName(o.Namespace)
+	name := serviceName(namespace)
 	return rotator.AddRotator(mgr, &rotator.CertRotator{
-		SecretKey:      types.NamespacedName{Namespace: o.Namespace, Name: secretName},
+		SecretKey:      types.NamespacedName{Namespace: namespace, Name: secretName},
 		CertDir:        dir,
 		CAName:         registration.Name + "-ca",
 		CAOrganization: "fleetwright",
 		DNSName:        name,
-		ExtraDNSNames:  append([]string{name + ".cluster.local"}, o.DNSNames...),
+		ExtraDNSNames:  append([]string{name + ".cluster.local"}, s.DNSNames...),
 		IsReady:        make(chan struct{}),
 		Webhooks:       []rotator.WebhookInfo{{Name: registration.Name, Type: rotator.Validating}},
 		FieldOwner:     registration.Name,
-		ControllerName: "cert-rotator" + o.Instance,
+		ControllerName: "cert-rotator" + s.Instance,
 		// Every replica rotates; the Secret's resource version lets one of them win.
 		RequireLeaderElection:  false,
-		CaCertDuration:         o.Rotation.Authority,
-		ServerCertDuration:     o.Rotation.Certificate,
-		LookaheadInterval:      o.Rotation.Lookahead,
-		RotationCheckFrequency: o.Rotation.Check,
+		CaCertDuration:         s.Rotation.Authority,
+		ServerCertDuration:     s.Rotation.Certificate,
+		LookaheadInterval:      s.Rotation.Lookahead,
+		RotationCheckFrequency: s.Rotation.Check,
 	})
 }

@@ -44,7 +44,7 @@ const (
 // DefaultHealer is the user name of the healer.
 const DefaultHealer = "system:serviceaccount:fleetwright-system:fleetwright-healer"
 
-// Options of the webhook. Default fills in what a cluster needs; tests set the rest.
+// Options of the webhook, each of them a flag of the program.
 type Options struct {
 	Healer    string // user name
 	Namespace string // of the Service and the Secret
@@ -58,18 +58,6 @@ type Options struct {
 
 	// DrainDelay is how long a replica that stops goes on serving while its endpoint is taken away everywhere.
 	DrainDelay time.Duration
-
-	// DNSNames are names of the server beside those of its Service.
-	DNSNames []string
-	Rotation Rotation
-	Registry prometheus.Registerer // nil: the one that the metrics address serves
-	Instance string                // tells several in one process apart
-}
-
-// Rotation says how long certificates live; zero values are those of cert-controller: ten years for the authority, one for
-// the certificate, renewed 90 days before.
-type Rotation struct {
-	Authority, Certificate, Lookahead, Check time.Duration
 }
 
 // Default returns the options of a Pod.
@@ -99,6 +87,25 @@ func (o *Options) Validate() error {
 
 // Run serves until the context ends, then drains and stops.
 func Run(ctx context.Context, config *rest.Config, o Options) error {
+	return RunWith(ctx, config, o, Seams{})
+}
+
+// Seams are what tests of several replicas in one process change. The zero value is a Pod's.
+type Seams struct {
+	DNSNames []string              // names of the server beside those of its Service
+	Registry prometheus.Registerer // nil: the one that the metrics address serves
+	Instance string                // tells replicas apart
+	Rotation Rotation
+}
+
+// Rotation says how long certificates live; zero values are those of cert-controller: ten years for the authority, one for
+// the certificate, renewed 90 days before.
+type Rotation struct {
+	Authority, Certificate, Lookahead, Check time.Duration
+}
+
+// RunWith is Run with seams.
+func RunWith(ctx context.Context, config *rest.Config, o Options, s Seams) error {
 	if err := o.Validate(); err != nil {
 		return err
 	}
@@ -108,7 +115,7 @@ func Run(ctx context.Context, config *rest.Config, o Options) error {
 	if err != nil {
 		return err
 	}
-	registry := o.Registry
+	registry := s.Registry
 	if registry == nil {
 		registry = ctrlmetrics.Registry
 	}
@@ -123,7 +130,7 @@ func Run(ctx context.Context, config *rest.Config, o Options) error {
 		return fmt.Errorf("a directory for the rotator: %w", err)
 	}
 	defer func() { _ = os.RemoveAll(space) }()
-	if err := addCertificates(ctx, mgr, certs, space, o); err != nil {
+	if err := addCertificates(ctx, mgr, certs, space, o, s); err != nil {
 		return fmt.Errorf("setting up certificates: %w", err)
 	}
 	reader := &webhook.Reader{Cached: mgr.GetCache(), Live: mgr.GetAPIReader(), Metrics: metrics}
@@ -182,7 +189,7 @@ func newManager(config *rest.Config, o Options) (manager.Manager, error) {
 
 // watched are the kinds that facts are read of from a cache.
 func watched() []client.Object {
-	kinds := []string{v1alpha1.KindPersistentFleet, v1alpha1.KindBucketFleet, v1alpha1.KindStorageReservation}
+	kinds := append(v1alpha1.FleetKinds(), v1alpha1.KindStorageReservation)
 	out := make([]client.Object, len(kinds))
 	for i, kind := range kinds {
 		u := &unstructured.Unstructured{}

@@ -18,6 +18,7 @@ import (
 	testingclock "k8s.io/utils/clock/testing"
 
 	"github.com/fleetwright/fleetwright/webhook"
+	"github.com/fleetwright/fleetwright/webhook/registration"
 )
 
 // A server that stops answers what it has begun, and takes nothing new.
@@ -48,7 +49,7 @@ func TestServerEndsWhatItBegan(t *testing.T) {
 	client := &http.Client{Timeout: limit, Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
 	answer := make(chan string, 1)
 	go func() {
-		answer <- post(t.Context(), client, "https://"+address+webhook.Path)
+		answer <- post(t.Context(), client, "https://"+address+registration.Path)
 	}()
 	receive(t, begun)
 	stop()

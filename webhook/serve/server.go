@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
-	"github.com/fleetwright/fleetwright/webhook"
+	"github.com/fleetwright/fleetwright/webhook/registration"
 )
 
 // server serves reviews over TLS. Unlike the manager's own server it starts without a certificate: handshakes fail, and the
@@ -46,7 +46,7 @@ func (s *server) Start(ctx context.Context) error {
 		return fmt.Errorf("listening for reviews: %w", err)
 	}
 	mux := http.NewServeMux()
-	mux.Handle("POST "+webhook.Path, s.handler)
+	mux.Handle("POST "+registration.Path, s.handler)
 	srv := &http.Server{
 		Handler:           mux,
 		TLSConfig:         &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: s.certs.get},

@@ -37,7 +37,7 @@ func serviceName(namespace string) string { return registration.Name + "." + nam
 
 // addCertificates feeds the certificates: what the API server trusts from the configuration, and what is served from the
 // rotator's Secret or from files. The directory is the rotator's own.
-func addCertificates(ctx context.Context, mgr manager.Manager, certs *certificates, dir string, o Options) error {
+func addCertificates(ctx context.Context, mgr manager.Manager, certs *certificates, dir string, o Options, s Seams) error {
 	err := onChange(ctx, mgr.GetCache(), &admissionregistrationv1.ValidatingWebhookConfiguration{},
 		func(c *admissionregistrationv1.ValidatingWebhookConfiguration, there bool) {
 			bundles := make([][]byte, len(c.Webhooks))
@@ -55,7 +55,7 @@ func addCertificates(ctx context.Context, mgr manager.Manager, certs *certificat
 	if o.TLS == TLSFiles {
 		return addFiles(mgr, certs, o.CertDir)
 	}
-	return addRotator(ctx, mgr, certs, dir, o)
+	return addRotator(ctx, mgr, certs, dir, o.Namespace, s)
 }
 
 // addFiles serves a certificate that somebody else renews, such as cert-manager.

@@ -16,7 +16,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
-	"github.com/fleetwright/fleetwright/render"
+	"github.com/fleetwright/fleetwright/internal/seal"
 	"github.com/fleetwright/fleetwright/test/cluster"
 )
 
@@ -133,11 +133,11 @@ func requireSealed(t *testing.T, printed, stored *unstructured.Unstructured) {
 	if printed.GroupVersionKind().Group == v1alpha1.GroupVersion.Group {
 		return // the fleet itself has none
 	}
-	want, err := render.ParseSeal(printed.GetAnnotations()[v1alpha1.AnnotationSeal])
+	want, err := seal.Parse(printed.GetAnnotations()[v1alpha1.AnnotationSeal])
 	require.NoError(t, err)
 	text, err := stored.MarshalJSON()
 	require.NoError(t, err)
-	got, err := render.SealOf(text)
+	got, err := seal.Of(text)
 	require.NoError(t, err)
 	require.Equal(t, want, got, "%s", text)
 }

@@ -21,7 +21,6 @@ import (
 
 	"github.com/fleetwright/fleetwright/test/cluster"
 	"github.com/fleetwright/fleetwright/test/cluster/program"
-	"github.com/fleetwright/fleetwright/webhook"
 	"github.com/fleetwright/fleetwright/webhook/registration"
 	"github.com/fleetwright/fleetwright/webhook/serve"
 )
@@ -81,7 +80,7 @@ func newGuards(t testing.TB, c *cluster.Cluster) *guards {
 // configuration is the shipped one, with an address for want of a Service.
 func (g *guards) configuration() *admissionregistrationv1.ValidatingWebhookConfiguration {
 	configuration := registration.Configuration(registration.DefaultNamespace)
-	url := "https://localhost:" + g.service.port + webhook.Path
+	url := "https://localhost:" + g.service.port + registration.Path
 	for i := range configuration.Webhooks {
 		configuration.Webhooks[i].ClientConfig = admissionregistrationv1.WebhookClientConfig{URL: &url}
 		configuration.Webhooks[i].NamespaceSelector = &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{
@@ -92,18 +91,19 @@ func (g *guards) configuration() *admissionregistrationv1.ValidatingWebhookConfi
 
 // start runs another replica and waits until it is ready. Its options are
 // those of a Pod, but for the addresses.
-func (g *guards) start(t testing.TB, change ...func(*serve.Options)) *replica {
+func (g *guards) start(t testing.TB, change ...func(*serve.Options, *serve.Seams)) *replica {
 	t.Helper()
 	o := serve.Default()
 	o.Address, o.MetricsAddress, o.ProbeAddress = "127.0.0.1:"+program.FreePort(t), "0", "127.0.0.1:"+program.FreePort(t)
 	registry := prometheus.NewRegistry()
-	o.DNSNames, o.Registry, o.Instance, o.DrainDelay = []string{"localhost"}, registry, o.ProbeAddress, time.Second
+	o.DrainDelay = time.Second
+	seams := serve.Seams{DNSNames: []string{"localhost"}, Registry: registry, Instance: o.ProbeAddress}
 	for _, c := range change {
-		c(&o)
+		c(&o, &seams)
 	}
 	running, stop := context.WithCancel(context.Background())
 	r := &replica{address: o.Address, probe: "http://" + o.ProbeAddress, metrics: registry, stop: stop, ended: make(chan error, 1)}
-	go func() { r.ended <- serve.Run(running, g.config, o) }()
+	go func() { r.ended <- serve.RunWith(running, g.config, o, seams) }()
 	isReady := false
 	defer func() {
 		if !isReady {

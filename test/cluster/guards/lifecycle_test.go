@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
-	"github.com/fleetwright/fleetwright/render"
+	"github.com/fleetwright/fleetwright/internal/seal"
 	"github.com/fleetwright/fleetwright/test/cluster"
 )
 
@@ -71,7 +71,7 @@ func TestDriftIsRepaired(t *testing.T) {
 	for _, object := range f.rendered()[1:] {
 		text, err := f.read(object.GetAPIVersion(), object.GetKind(), object.GetName()).MarshalJSON()
 		require.NoError(t, err)
-		seal, err := render.SealOf(text)
+		seal, err := seal.Of(text)
 		require.NoError(t, err)
 		require.Equal(t, object.GetAnnotations()[v1alpha1.AnnotationSeal], seal.String(), object.GetKind())
 	}

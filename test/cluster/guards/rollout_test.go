@@ -129,8 +129,8 @@ func TestRotationUnderLoad(t *testing.T) {
 	// The certificate in the Secret is good for a year, which is too short for
 	// this replica: it renews it when it starts.
 	const day = 24 * time.Hour
-	guard.running = guard.start(t, func(o *serve.Options) {
-		o.Rotation = serve.Rotation{Certificate: 500 * day, Lookahead: 400 * day}
+	guard.running = guard.start(t, func(_ *serve.Options, s *serve.Seams) {
+		s.Rotation = serve.Rotation{Certificate: 500 * day, Lookahead: 400 * day}
 	})
 	guard.service.route(old, guard.running)
 	bothServe := func(ctx ctx) (bool, string) {
@@ -217,7 +217,7 @@ func TestCertificateFromFiles(t *testing.T) {
 		}
 	}
 	write("tls.crt", "tls.key")
-	r := guard.start(t, func(o *serve.Options) { o.TLS, o.CertDir = serve.TLSFiles, dir })
+	r := guard.start(t, func(o *serve.Options, _ *serve.Seams) { o.TLS, o.CertDir = serve.TLSFiles, dir })
 	defer r.end(t)
 	require.Equal(t, string(secret.Data["tls.crt"]), r.serves(t))
 
