@@ -33,19 +33,20 @@ func TestSpecDigestVectors(t *testing.T) {
 // TestSpecDigestStays lists changes that no template needs, and other ways to say the same.
 func TestSpecDigestStays(t *testing.T) {
 	tests := map[string]string{
-		"replicas":              `spec: {replicas: 7}`,
-		"capacity":              `spec: {capacity: {mode: Manual}}`,
-		"routing":               `spec: {routing: {hostnames: [a.example.com], gateway: {name: a}, source: {namespace: a, podLabels: {a: b}}}}`,
-		"paused":                `spec: {maintenance: {paused: true}}`,
-		"stopped":               `spec: {maintenance: {stopped: true, restartToken: ""}}`,
-		"metadata":              `metadata: {labels: {a: b}, annotations: {celld.eric.dev/protect: "true"}, generation: 4}`,
-		"status":                `status: {phase: Ready}`,
-		"bare bucket name":      `spec: {storage: {bucket: my-bucket}}`,
-		"defaults written out":  `spec: {storage: {size: 10Gi}, placement: {mode: Strict}, network: {credentials: EKS, dns: {namespace: kube-system}}}`,
-		"quantities":            `spec: {storage: {size: 10240Mi}, resources: {requests: {cpu: 0.250, memory: 0.5Gi}, limits: {memory: 1024Mi}}}`,
-		"lifecycle":             `spec: {lifecycle: {shutdownSeconds: 20}}`,
-		"empty objects":         `spec: {podMetadata: {labels: {}}, cells: {}, telemetry: {}, maintenance: {}, resources: {limits: {}}}`,
-		"empty lists and texts": `spec: {env: [], imagePullSecrets: [], identity: "", placement: {tolerations: [], priorityClassName: ""}}`,
+		"replicas":               `spec: {replicas: 7}`,
+		"capacity":               `spec: {capacity: {mode: Manual}}`,
+		"routing":                `spec: {routing: {hostnames: [a.example.com], gateway: {name: a}, source: {namespace: a, podLabels: {a: b}}}}`,
+		"paused":                 `spec: {maintenance: {paused: true}}`,
+		"stopped":                `spec: {maintenance: {stopped: true, restartToken: ""}}`,
+		"metadata":               `metadata: {labels: {a: b}, annotations: {celld.eric.dev/protect: "true"}, generation: 4}`,
+		"status":                 `status: {phase: Ready}`,
+		"bare bucket name":       `spec: {storage: {bucket: my-bucket}}`,
+		"defaults written out":   `spec: {storage: {size: 10Gi}, placement: {mode: Strict}, network: {credentials: EKS, dns: {namespace: kube-system}}}`,
+		"quantities":             `spec: {storage: {size: 10240Mi}, resources: {requests: {cpu: 0.250, memory: 0.5Gi}, limits: {memory: 1024Mi}}}`,
+		"the default of the cap": `spec: {placement: {maxPerZone: 1}}`,
+		"lifecycle":              `spec: {lifecycle: {shutdownSeconds: 20}}`,
+		"empty objects":          `spec: {podMetadata: {labels: {}}, cells: {}, telemetry: {}, maintenance: {}, resources: {limits: {}}}`,
+		"empty lists and texts":  `spec: {env: [], imagePullSecrets: [], identity: "", placement: {tolerations: [], priorityClassName: ""}}`,
 	}
 	for name, patch := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -3,6 +3,8 @@
 package render
 
 import (
+	"strconv"
+
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	"github.com/fleetwright/fleetwright/internal/identity"
 	"github.com/fleetwright/fleetwright/internal/seal"
@@ -16,7 +18,8 @@ func Identity(f v1alpha1.Fleet) string { return identity.Of(f) }
 // SpecDigest is the digest of a fleet's defaulted spec without what does not reach the workload's template by itself:
 // replicas, capacity, routing, maintenance.paused and maintenance.stopped. The fleet is not changed.
 //
-// It is SHA-256 over canonical JSON, in hex. A field that a later version adds leaves the digest alone while it is unset.
+// It is SHA-256 over canonical JSON, in hex. A field that a later version adds leaves the digest alone while it is unset, or
+// holds its default.
 func SpecDigest(f v1alpha1.Fleet) string {
 	return specDigest(new(tree.Arena), defaulted(f))
 }
@@ -30,11 +33,17 @@ func specDigest(arena *tree.Arena, f v1alpha1.Fleet) string {
 	})
 	// A fleet without a restart token digests alike whether or not it was ever paused.
 	spec = spec.Filter(func(key string, value *tree.Node) bool { return key != "maintenance" || len(value.Fields) > 0 })
+	// Versions without maxPerZone left it out.
+	spec = spec.Replace("placement", func(p *tree.Node) *tree.Node {
+		return p.Filter(func(key string, value *tree.Node) bool { return key != "maxPerZone" || value.Text != defaultMaxPerZone })
+	})
 	spec = spec.Replace("storage", func(s *tree.Node) *tree.Node {
 		return s.Replace("bucket", func(*tree.Node) *tree.Node { return tree.Str(f.Store().BucketURL().String()) })
 	})
 	return seal.Digest(spec)
 }
+
+var defaultMaxPerZone = strconv.Itoa(v1alpha1.DefaultMaxPerZone)
 
 // defaulted returns a copy of a fleet with every default filled in.
 func defaulted(f v1alpha1.Fleet) v1alpha1.Fleet {

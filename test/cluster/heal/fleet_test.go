@@ -71,10 +71,13 @@ func newReadyFleet(t *testing.T, replicas int32, options ...option) *subject {
 	return s
 }
 
-// newRoomyFleet is newReadyFleet in a World with more nodes than zones.
+// newRoomyFleet is newReadyFleet in a World with more nodes than zones, and
+// with room for two members in each.
 func newRoomyFleet(t *testing.T, replicas int32, more int, options ...option) *subject {
 	t.Helper()
 	s := newFleet(t, replicas, options...)
+	most := int32(2)
+	s.Shared().Placement.MaxPerZone = &most
 	for i := range more {
 		s.w.AddNode(s.w.Zones[i%len(s.w.Zones)])
 	}
