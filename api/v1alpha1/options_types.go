@@ -178,7 +178,8 @@ type DNS struct {
 
 // Maintenance pauses, stops or restarts the fleet.
 type Maintenance struct {
-	// Paused keeps the healer's hands off, and stages template changes without restarting anybody.
+	// Paused keeps the healer's hands off and holds rollouts: nobody is restarted, and a rollout that runs stops. A Pod that
+	// is recreated meanwhile gets no older template than it had.
 	// +optional
 	Paused bool `json:"paused,omitempty"`
 	// Stopped scales the fleet to zero in one step; disks are kept. Take it back to return every member on its own disk.

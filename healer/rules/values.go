@@ -74,9 +74,15 @@ func statefulSetValues(set *appsv1.StatefulSet) *Workload {
 	w.Replicas = replicasOf(set.Spec.Replicas)
 	w.Existing, w.Ready, w.Updated = int(set.Status.Replicas), int(set.Status.ReadyReplicas), int(set.Status.UpdatedReplicas)
 	w.CurrentRevision, w.NextRevision = set.Status.CurrentRevision, set.Status.UpdateRevision
-	rolling := set.Spec.UpdateStrategy.RollingUpdate
-	w.Held = rolling != nil && rolling.Partition != nil && *rolling.Partition > 0
+	w.Held = isHeld(&set.Spec.UpdateStrategy)
 	return &w
+}
+
+// isHeld reports whether a rollout does not reach every member: render writes OnDelete while the fleet is paused, and earlier
+// versions a partition.
+func isHeld(s *appsv1.StatefulSetUpdateStrategy) bool {
+	rolling := s.RollingUpdate
+	return s.Type == appsv1.OnDeleteStatefulSetStrategyType || rolling != nil && rolling.Partition != nil && *rolling.Partition > 0
 }
 
 func deploymentValues(d *appsv1.Deployment) *Workload {
