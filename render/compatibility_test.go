@@ -39,7 +39,7 @@ func TestTemplatesOfReleases(t *testing.T) {
 // templatesOf returns the documents of a fleet's templates: the Pod's, then the claims'.
 func templatesOf(t testing.TB, fleet string) string {
 	t.Helper()
-	set, err := source.Read([]string{"-"}, source.Options{Stdin: strings.NewReader(fleet)})
+	set, err := source.Read([]string{"-"}, source.Options{Stdin: strings.NewReader(fleet), AboveCap: true})
 	require.NoError(t, err)
 	require.Len(t, set.Documents, 1)
 	workload := mustRender(t, set.Documents[0].Fleet)[1].Typed

@@ -26,26 +26,70 @@ import (
 // JSON with sorted keys and no white space. A healer waits for a sync tool that applies what another version rendered, so
 // these must not change.
 func TestSpecDigestVectors(t *testing.T) {
-	require.Equal(t, "5a4692ba7800636e9cec94546aad6c5605433aeb15d2dd9dccf15b74e1676055", render.SpecDigest(fleet(t, persistent)))
-	require.Equal(t, "699995f7898df59f34c8812e43e7714196d51f59ed5f668e08575424191c01f5", render.SpecDigest(fleet(t, bucket)))
+	require.Equal(t, "v1:5a4692ba7800636e9cec94546aad6c5605433aeb15d2dd9dccf15b74e1676055", render.SpecDigest(fleet(t, persistent)))
+	require.Equal(t, "v1:699995f7898df59f34c8812e43e7714196d51f59ed5f668e08575424191c01f5", render.SpecDigest(fleet(t, bucket)))
+}
+
+// TestDigestMatches takes annotations of every version of the command: the earlier form is the sum alone.
+func TestDigestMatches(t *testing.T) {
+	const sum = "5a4692ba7800636e9cec94546aad6c5605433aeb15d2dd9dccf15b74e1676055"
+	another := strings.Repeat("0", len(sum))
+	tests := map[string]struct {
+		value string
+		same  bool
+		form  render.DigestForm
+	}{
+		"current":                         {"v1:" + sum, true, render.DigestCurrent},
+		"current, of another spec":        {"v1:" + another, false, render.DigestCurrent},
+		"earlier":                         {sum, true, render.DigestEarlier},
+		"earlier, of another spec":        {another, false, render.DigestEarlier},
+		"newer":                           {"v2:" + sum, false, render.DigestNewer},
+		"newer, and not a sum":            {"v10:blake3 x", false, render.DigestNewer},
+		"missing":                         {"", false, render.DigestMalformed},
+		"cut":                             {"v1:" + sum[1:], false, render.DigestMalformed},
+		"of an earlier form, cut":         {sum[1:], false, render.DigestMalformed},
+		"with more behind it":             {"v1:" + sum + " ", false, render.DigestMalformed},
+		"in upper case":                   {"v1:" + strings.ToUpper(sum), false, render.DigestMalformed},
+		"of no version":                   {"v0:" + sum, false, render.DigestMalformed},
+		"of a negative version":           {"v-2:" + sum, false, render.DigestMalformed},
+		"of a version without its letter": {"2:" + sum, false, render.DigestMalformed},
+		"of an empty version":             {":" + sum, false, render.DigestMalformed},
+		"written by hand":                 {"latest", false, render.DigestMalformed},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			f := fleet(t, persistent)
+			same, form := render.DigestMatches(f, tc.value)
+			require.Equal(t, tc.same, same)
+			require.Equal(t, tc.form, form)
+			require.Equal(t, fleet(t, persistent), f, "the fleet was changed")
+		})
+	}
+	capped := fleet(t, persistent, `spec: {placement: {maxPerZone: 2}}`)
+	same, form := render.DigestMatches(capped, sum)
+	require.False(t, same, "the versions that made this digest knew no maxPerZone, and would have spread the members otherwise")
+	require.Equal(t, render.DigestEarlier, form)
+	same, _ = render.DigestMatches(capped, render.SpecDigest(capped))
+	require.True(t, same)
 }
 
 // TestSpecDigestStays lists changes that no template needs, and other ways to say the same.
 func TestSpecDigestStays(t *testing.T) {
 	tests := map[string]string{
-		"replicas":              `spec: {replicas: 7}`,
-		"capacity":              `spec: {capacity: {mode: Manual}}`,
-		"routing":               `spec: {routing: {hostnames: [a.example.com], gateway: {name: a}, source: {namespace: a, podLabels: {a: b}}}}`,
-		"paused":                `spec: {maintenance: {paused: true}}`,
-		"stopped":               `spec: {maintenance: {stopped: true, restartToken: ""}}`,
-		"metadata":              `metadata: {labels: {a: b}, annotations: {celld.eric.dev/protect: "true"}, generation: 4}`,
-		"status":                `status: {phase: Ready}`,
-		"bare bucket name":      `spec: {storage: {bucket: my-bucket}}`,
-		"defaults written out":  `spec: {storage: {size: 10Gi}, placement: {mode: Strict}, network: {credentials: EKS, dns: {namespace: kube-system}}}`,
-		"quantities":            `spec: {storage: {size: 10240Mi}, resources: {requests: {cpu: 0.250, memory: 0.5Gi}, limits: {memory: 1024Mi}}}`,
-		"lifecycle":             `spec: {lifecycle: {shutdownSeconds: 20}}`,
-		"empty objects":         `spec: {podMetadata: {labels: {}}, cells: {}, telemetry: {}, maintenance: {}, resources: {limits: {}}}`,
-		"empty lists and texts": `spec: {env: [], imagePullSecrets: [], identity: "", placement: {tolerations: [], priorityClassName: ""}}`,
+		"replicas":               `spec: {replicas: 7}`,
+		"capacity":               `spec: {capacity: {mode: Manual}}`,
+		"routing":                `spec: {routing: {hostnames: [a.example.com], gateway: {name: a}, source: {namespace: a, podLabels: {a: b}}}}`,
+		"paused":                 `spec: {maintenance: {paused: true}}`,
+		"stopped":                `spec: {maintenance: {stopped: true, restartToken: ""}}`,
+		"metadata":               `metadata: {labels: {a: b}, annotations: {celld.eric.dev/protect: "true"}, generation: 4}`,
+		"status":                 `status: {phase: Ready}`,
+		"bare bucket name":       `spec: {storage: {bucket: my-bucket}}`,
+		"defaults written out":   `spec: {storage: {size: 10Gi}, placement: {mode: Strict}, network: {credentials: EKS, dns: {namespace: kube-system}}}`,
+		"quantities":             `spec: {storage: {size: 10240Mi}, resources: {requests: {cpu: 0.250, memory: 0.5Gi}, limits: {memory: 1024Mi}}}`,
+		"the default of the cap": `spec: {placement: {maxPerZone: 1}}`,
+		"lifecycle":              `spec: {lifecycle: {shutdownSeconds: 20}}`,
+		"empty objects":          `spec: {podMetadata: {labels: {}}, cells: {}, telemetry: {}, maintenance: {}, resources: {limits: {}}}`,
+		"empty lists and texts":  `spec: {env: [], imagePullSecrets: [], identity: "", placement: {tolerations: [], priorityClassName: ""}}`,
 	}
 	for name, patch := range tests {
 		t.Run(name, func(t *testing.T) {

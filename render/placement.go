@@ -40,13 +40,32 @@ func (b *builder) affinity() *corev1.Affinity {
 	}
 }
 
-// spread distributes members over the zones. minDomains makes a zone without nodes count, so that its members wait for it
-// instead of crowding the others.
+// spread distributes members over the zones. The hard spread caps what a zone holds: while there are fewer zones than minDomains,
+// and there always are, the scheduler takes the emptiest zone for 0, so no zone that is away, cordoned or full keeps a member off
+// a disk in another. The soft one evens out below the cap, and has nothing to do where that is 1.
+//
+// The hard one comes first: client-side apply merges both by their key alone, into the first of what is stored.
 func (b *builder) spread() []corev1.TopologySpreadConstraint {
 	if b.zoneGated() && b.strict() {
 		return nil
 	}
-	c := corev1.TopologySpreadConstraint{
+	most, capped := v1alpha1.ZoneCap(b.fleet)
+	if !capped {
+		return []corev1.TopologySpreadConstraint{b.evenly()}
+	}
+	hard := b.evenly()
+	hard.MaxSkew = int32(most) //nolint:gosec // at most 100
+	hard.WhenUnsatisfiable = corev1.DoNotSchedule
+	hard.MinDomains = ptrTo(int32(len(b.spec.Placement.Zones) + 1)) //nolint:gosec // at most 7
+	if most == 1 {
+		return []corev1.TopologySpreadConstraint{hard}
+	}
+	return []corev1.TopologySpreadConstraint{hard, b.evenly()}
+}
+
+// evenly prefers the zone that holds the fewest members.
+func (b *builder) evenly() corev1.TopologySpreadConstraint {
+	return corev1.TopologySpreadConstraint{
 		MaxSkew:            1,
 		TopologyKey:        corev1.LabelTopologyZone,
 		WhenUnsatisfiable:  corev1.ScheduleAnyway,
@@ -54,9 +73,4 @@ func (b *builder) spread() []corev1.TopologySpreadConstraint {
 		NodeAffinityPolicy: ptrTo(corev1.NodeInclusionPolicyHonor),
 		NodeTaintsPolicy:   ptrTo(corev1.NodeInclusionPolicyHonor),
 	}
-	if b.strict() {
-		c.WhenUnsatisfiable = corev1.DoNotSchedule
-		c.MinDomains = ptrTo(int32(len(b.spec.Placement.Zones))) //nolint:gosec // at most 6
-	}
-	return []corev1.TopologySpreadConstraint{c}
 }

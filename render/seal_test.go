@@ -99,6 +99,7 @@ func TestSealsOfWhatIsStored(t *testing.T) {
 		"StatefulSet with its limit as text": {"quickstart", "StatefulSet/my-fleet", workload + `
 - {op: add, path: /spec/updateStrategy/rollingUpdate/maxUnavailable, value: "1"}
 `},
+		"paused StatefulSet": {"paused", "StatefulSet/my-fleet", workload},
 		"Deployment": {"bucket", "Deployment/my-fleet", workload + `
 - {op: replace, path: /spec/template/spec/volumes/0/emptyDir/sizeLimit, value: 10240Mi}
 `},

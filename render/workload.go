@@ -3,8 +3,6 @@
 package render
 
 import (
-	"math"
-
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
@@ -17,30 +15,21 @@ import (
 const (
 	// revisionHistory is the API server's default, written out.
 	revisionHistory = 10
-	// pausedPartition is above every ordinal, so that a template change restarts nobody.
-	pausedPartition = math.MaxInt32
 	// progressDeadlineSeconds is the API server's default, written out.
 	progressDeadlineSeconds = 600
 )
 
 // statefulSet has no replicas: the healer owns them, and a count in Git would undo its work.
 func (b *builder) statefulSet() *appsv1.StatefulSet {
-	partition := int32(0)
-	if b.spec.Maintenance.Paused {
-		partition = pausedPartition
-	}
 	set := &appsv1.StatefulSet{
 		TypeMeta:   typeMeta("apps/v1", "StatefulSet"),
 		ObjectMeta: b.workloadMeta(),
 		Spec: appsv1.StatefulSetSpec{
-			Selector:            b.labelSelector(),
-			Template:            b.podTemplate(),
-			ServiceName:         PeerServiceName(b.name),
-			PodManagementPolicy: appsv1.ParallelPodManagement,
-			UpdateStrategy: appsv1.StatefulSetUpdateStrategy{
-				Type:          appsv1.RollingUpdateStatefulSetStrategyType,
-				RollingUpdate: &appsv1.RollingUpdateStatefulSetStrategy{Partition: &partition},
-			},
+			Selector:             b.labelSelector(),
+			Template:             b.podTemplate(),
+			ServiceName:          PeerServiceName(b.name),
+			PodManagementPolicy:  appsv1.ParallelPodManagement,
+			UpdateStrategy:       b.updateStrategy(),
 			RevisionHistoryLimit: ptrTo[int32](revisionHistory),
 			PersistentVolumeClaimRetentionPolicy: &appsv1.StatefulSetPersistentVolumeClaimRetentionPolicy{
 				WhenDeleted: appsv1.RetainPersistentVolumeClaimRetentionPolicyType,
@@ -52,6 +41,18 @@ func (b *builder) statefulSet() *appsv1.StatefulSet {
 		set.Spec.VolumeClaimTemplates = []corev1.PersistentVolumeClaim{b.claimTemplate(f)}
 	}
 	return set
+}
+
+// updateStrategy restarts nobody while the fleet is paused, and stops a rollout that has started. A partition would do that too,
+// but it would also give a Pod that is recreated the older template, and celld cannot go back to an older image.
+func (b *builder) updateStrategy() appsv1.StatefulSetUpdateStrategy {
+	if b.spec.Maintenance.Paused {
+		return appsv1.StatefulSetUpdateStrategy{Type: appsv1.OnDeleteStatefulSetStrategyType}
+	}
+	return appsv1.StatefulSetUpdateStrategy{
+		Type:          appsv1.RollingUpdateStatefulSetStrategyType,
+		RollingUpdate: &appsv1.RollingUpdateStatefulSetStrategy{Partition: ptrTo[int32](0)},
+	}
 }
 
 // claimTemplate carries apiVersion and kind, and nothing that could ever change: the API server refuses every later change
@@ -75,7 +76,7 @@ func (b *builder) claimTemplate(f *v1alpha1.PersistentFleet) corev1.PersistentVo
 	}
 }
 
-// deployment has no replicas either. Paused stops its rollout as the partition stops a StatefulSet's.
+// deployment has no replicas either. Paused stops its rollout as OnDelete stops a StatefulSet's.
 func (b *builder) deployment() *appsv1.Deployment {
 	return &appsv1.Deployment{
 		TypeMeta:   typeMeta("apps/v1", "Deployment"),

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"pgregory.net/rapid"
 
+	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	"github.com/fleetwright/fleetwright/test/crdcheck"
 )
 
@@ -31,6 +32,7 @@ func TestValidateAgreesWithCRD(t *testing.T) {
 		printed := encode(t, f)
 		requireAgreement(t, f.Validate(), check.Create(printed))
 
+		overCap := v1alpha1.ValidateCap(f)
 		wasValid := len(f.Validate()) == 0
 		if wasValid {
 			require.NoError(t, g.editor.Validate(obj))
@@ -43,6 +45,7 @@ func TestValidateAgreesWithCRD(t *testing.T) {
 			require.Empty(t, f.Validate(), "a default broke a valid fleet")
 		}
 		requireAgreement(t, f.Validate(), check.Create(encode(t, f)))
+		require.Equal(t, overCap, v1alpha1.ValidateCap(f), "a default changed what the zones hold")
 	})
 }
 

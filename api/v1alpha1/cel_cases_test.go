@@ -15,6 +15,16 @@ var celCases = map[string]celCase{
 	"replicas below zones": {
 		patch: `spec: {replicas: 2}`,
 		want:  "spec.replicas: must be at least the number of placement.zones, so that no zone is left empty"},
+	"a cap in Relaxed": {
+		patch: `spec: {placement: {maxPerZone: 2, mode: Relaxed}}`,
+		want:  "spec.placement.maxPerZone: is for mode Strict only: remove it, or set mode to Strict"},
+	"a cap for ordinals that have their zones": {
+		kind:  v1alpha1.KindBucketFleet,
+		patch: `spec: {placement: {maxPerZone: 2}, workload: Ordered}`,
+		want:  "spec.placement.maxPerZone: is not for workload Ordered, where each ordinal has its zone: remove it"},
+	"selector of a zone": {
+		patch: `spec: {placement: {nodeSelector: {topology.kubernetes.io/zone: us-east-1a}}}`,
+		want:  "spec.placement.nodeSelector: must not select topology.kubernetes.io/zone: list the zones in placement.zones instead"},
 	"image by tag": {
 		patch: `spec: {runtimeImage: ghcr.io/ewhauser/celld:v0.6.1}`,
 		want: "spec.runtimeImage: must be pinned by digest, REPOSITORY[:TAG]@sha256:<64 hex digits>: " +
@@ -63,6 +73,9 @@ var celCases = map[string]celCase{
 		patch: `spec: {env: [{name: CELLD_ONE}, {name: CELLD_OTEL_X}]}`,
 		want: "spec.env[1].name: has a reserved prefix (CELLD_REEXEC_, CELLD_OTEL, CELLD_UNSAFE_, CELLD_TEST_, CELLD_STRICT_, " +
 			"CELLD_EXPORT)"},
+	"variable of the old prefix": {
+		patch: `spec: {env: [{name: CELLD_VAR_X, value: x}]}`,
+		want:  "spec.env[0].name: " + varMessage},
 	"variable that stops celld": {
 		patch: `spec: {env: [{name: CELLD_SHUTDOWN_DRAIN_MS, value: "1"}]}`,
 		want:  "spec.env[0].name: stops celld 0.6 from starting as soon as it exists; use lifecycle.shutdownSeconds"},
@@ -147,5 +160,6 @@ const (
 	source        = `{namespace: gateways, podLabels: {app: gateway}}`
 	regionMessage = "is required for an s3 bucket and must not be set for another: celld on gs:// and az:// refuses AWS variables"
 	urlMessage    = "must be http://HOST[:PORT][/PATH] or https://..., without credentials, query or fragment"
+	varMessage    = "has the prefix CELLD_VAR_, with which celld 0.5 and newer does not start: use another name"
 	claimsMessage = "is immutable: claims are made from it, and the API server refuses another claim template"
 )

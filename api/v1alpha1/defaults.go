@@ -16,6 +16,7 @@ const (
 	DefaultShutdownSeconds         = 20
 	DefaultTerminationGraceSeconds = 30
 	DefaultDNSNamespace            = "kube-system"
+	DefaultMaxPerZone              = 1
 
 	// GraceMargin is what terminationGraceSeconds must leave celld after its own shutdown limit, in seconds.
 	GraceMargin = 5
@@ -24,6 +25,7 @@ const (
 // Default fills in every default. It is total and idempotent, and leaves what is set alone.
 func (f *PersistentFleet) Default() {
 	f.Spec.FleetSpec.setDefaults(f.Spec.Storage.BucketURL().Scheme)
+	f.Spec.Placement.setCap()
 	f.Spec.Storage.Size = defaultSize(f.Spec.Storage.Size)
 }
 
@@ -33,6 +35,9 @@ func (f *BucketFleet) Default() {
 	f.Spec.Storage.Size = defaultSize(f.Spec.Storage.Size)
 	if f.Spec.Workload == "" {
 		f.Spec.Workload = WorkloadDeployment
+	}
+	if !f.Ordered() {
+		f.Spec.Placement.setCap()
 	}
 }
 
@@ -61,6 +66,14 @@ func (s *FleetSpec) setDefaults(scheme string) {
 	}
 	if s.Capacity.Mode == "" {
 		s.Capacity.Mode = CapacityManual
+	}
+}
+
+// setCap is for fleets whose zones have a cap, once the mode is set.
+func (p *Placement) setCap() {
+	if p.Mode == PlacementStrict && p.MaxPerZone == nil {
+		most := int32(DefaultMaxPerZone)
+		p.MaxPerZone = &most
 	}
 }
 

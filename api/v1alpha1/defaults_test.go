@@ -14,7 +14,7 @@ import (
 const everyDefault = `
 spec:
   storage: {size: 10Gi}
-  placement: {mode: Strict}
+  placement: {mode: Strict, maxPerZone: 1}
   resources: {requests: {cpu: 250m, memory: 512Mi}, limits: {memory: 1Gi}}
   lifecycle: {shutdownSeconds: 20, terminationGraceSeconds: 30}
   network: {credentials: EKS, dns: {namespace: kube-system, podLabels: {k8s-app: kube-dns}}}
@@ -28,9 +28,12 @@ func TestDefault(t *testing.T) {
 		patch string
 		want  string // beyond everyDefault and patch
 	}{
-		"everything":   {},
-		"ordered":      {kind: v1alpha1.KindBucketFleet, patch: `spec: {workload: Ordered}`},
-		"what is set":  {patch: everythingMutable, want: `spec: {resources: {requests: {cpu: 250m, memory: 512Mi}}}`},
+		"everything": {},
+		"ordered":    {kind: v1alpha1.KindBucketFleet, patch: `spec: {workload: Ordered}`, want: `spec: {placement: {maxPerZone: null}}`},
+		"relaxed":    {patch: `spec: {placement: {mode: Relaxed}}`, want: `spec: {placement: {maxPerZone: null}}`},
+		"a cap":      {patch: `spec: {placement: {maxPerZone: 3}}`},
+		"what is set": {patch: everythingMutable,
+			want: `spec: {placement: {maxPerZone: null}, resources: {requests: {cpu: 250m, memory: 512Mi}}}`},
 		"another size": {patch: `spec: {storage: {size: 1Ti}}`},
 		"gs":           {patch: `spec: {storage: {bucket: "gs://b"}}`, want: `spec: {network: {credentials: GKE}}`},
 		"az":           {patch: `spec: {storage: {bucket: "az://b"}}`, want: `spec: {network: {credentials: Azure}}`},

@@ -43,6 +43,7 @@ type Lifecycle struct {
 // +kubebuilder:validation:XValidation:rule="!has(self.value) || self.value == \"\" || !has(self.secretKeyRef)",fieldPath=.secretKeyRef,message="must not be set beside value"
 // +kubebuilder:validation:XValidation:rule="!(self.name in ['CELLD_NODE','CELLD_ADVERTISE','CELLD_BUCKET','CELLD_DURABILITY','CELLD_ADDR','CELLD_INTERNAL_ADDR','CELLD_WATCH','CELLD_TTL_MS','CELLD_SHUTDOWN_TOTAL_MS','CELLD_TOKIO_THREADS','CELLD_MAX_RESIDENT_CELLS','CELLD_IDLE_EVICT_S'])",fieldPath=.name,message="is set by Fleetwright itself; the spec has a field for what may change"
 // +kubebuilder:validation:XValidation:rule="!(self.name.startsWith('CELLD_REEXEC_') || self.name.startsWith('CELLD_OTEL') || self.name.startsWith('CELLD_UNSAFE_') || self.name.startsWith('CELLD_TEST_') || self.name.startsWith('CELLD_STRICT_') || self.name.startsWith('CELLD_EXPORT'))",fieldPath=.name,message="has a reserved prefix (CELLD_REEXEC_, CELLD_OTEL, CELLD_UNSAFE_, CELLD_TEST_, CELLD_STRICT_, CELLD_EXPORT)"
+// +kubebuilder:validation:XValidation:rule="!self.name.startsWith('CELLD_VAR_')",fieldPath=.name,message="has the prefix CELLD_VAR_, with which celld 0.5 and newer does not start: use another name"
 // +kubebuilder:validation:XValidation:rule="!(self.name in ['CELLD_SHUTDOWN_DRAIN_MS','CELLD_DRAIN_TOKEN_WAIT_MS'])",fieldPath=.name,message="stops celld 0.6 from starting as soon as it exists; use lifecycle.shutdownSeconds"
 type EnvVar struct {
 	// Name, CELLD_ and upper-case letters, digits and underscores.
@@ -177,7 +178,8 @@ type DNS struct {
 
 // Maintenance pauses, stops or restarts the fleet.
 type Maintenance struct {
-	// Paused keeps the healer's hands off, and stages template changes without restarting anybody.
+	// Paused keeps the healer's hands off and holds rollouts: nobody is restarted, and a rollout that runs stops. A Pod that
+	// is recreated meanwhile gets no older template than it had.
 	// +optional
 	Paused bool `json:"paused,omitempty"`
 	// Stopped scales the fleet to zero in one step; disks are kept. Take it back to return every member on its own disk.

@@ -16,6 +16,7 @@ var validParts = []string{
 	`spec: {storage: {size: 20Gi}}`,
 	`spec: {imagePullSecrets: [{name: pull}, {name: other}]}`,
 	`spec: {placement: {zones: [a], mode: Relaxed, nodeSelector: {disk: ssd}, priorityClassName: high}}`,
+	`spec: {placement: {zones: [a, b, c], mode: Strict, maxPerZone: 1}}`,
 	`spec: {placement: {tolerations: [{key: a, operator: Exists}, {operator: Exists, effect: NoExecute, tolerationSeconds: 5}]}}`,
 	`spec: {resources: {requests: {cpu: 100m}, limits: {memory: 256Mi, example.com/card: 1}}}`,
 	`spec: {resources: {requests: {memory: 4Gi, cpu: "2"}, limits: {cpu: 2, memory: null}}}`,
@@ -53,7 +54,7 @@ var stringPools = []stringPool{
 	pool(`env\[\].name$`, "CELLD_X", "CELLD_LOG", "CELLD_NODE", "CELLD_ADVERTISE", "CELLD_BUCKET", "CELLD_DURABILITY", "CELLD_ADDR",
 		"CELLD_INTERNAL_ADDR", "CELLD_WATCH", "CELLD_TTL_MS", "CELLD_SHUTDOWN_TOTAL_MS", "CELLD_TOKIO_THREADS", "CELLD_MAX_RESIDENT_CELLS",
 		"CELLD_IDLE_EVICT_S", "CELLD_REEXEC_X", "CELLD_OTELX", "CELLD_OTE", "CELLD_UNSAFE_X", "CELLD_TEST_X", "CELLD_TEST", "CELLD_STRICT_X",
-		"CELLD_EXPORT", "CELLD_SHUTDOWN_DRAIN_MS", "CELLD_DRAIN_TOKEN_WAIT_MS", "CELLD_", "celld_x", "PATH", "CELLD_"+strings.Repeat("X", 122),
+		"CELLD_EXPORT", "CELLD_VAR_X", "CELLD_SHUTDOWN_DRAIN_MS", "CELLD_DRAIN_TOKEN_WAIT_MS", "CELLD_", "celld_x", "PATH", "CELLD_"+strings.Repeat("X", 122),
 		"CELLD_"+strings.Repeat("X", 123)),
 	pool(`env\[\].value$`, "x", long(4096), long(4097), strings.Repeat("ü", 4096)),
 	pool(`identity$`, "8f14e45f-ceea-467f-a9d5-0c2a1f5b7e11", "00000000-0000-0000-0000-000000000000", "8F14E45F-CEEA-467F-A9D5-0C2A1F5B7E11", "x"),
@@ -66,7 +67,7 @@ var stringPools = []stringPool{
 }
 
 var mapKeys = []string{"", "a", "app", "example.com/a", "celld.eric.dev/x", "celld.eric.dev", "celld.eric.dev/fleet-uid", "app.kubernetes.io/name",
-	"app.kubernetes.io/managed-by", "kubectl.kubernetes.io/default-container", "a/b/c", "A/b", "Example.com/a", "-a", "ü", long(63), long(64)}
+	"app.kubernetes.io/managed-by", "kubectl.kubernetes.io/default-container", "a/b/c", "A/b", "Example.com/a", "-a", "ü", "topology.kubernetes.io/zone", long(63), long(64)}
 
 var resourceNames = []string{"cpu", "memory", "ephemeral-storage", "hugepages-2Mi", "example.com/card", "storage", "cards", "", "a/b/c"}
 

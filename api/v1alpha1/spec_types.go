@@ -151,6 +151,9 @@ type Endpoint struct {
 }
 
 // Placement says where members run.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.maxPerZone) || !has(self.mode) || self.mode != 'Relaxed'",fieldPath=.maxPerZone,message="is for mode Strict only: remove it, or set mode to Strict"
+// +kubebuilder:validation:XValidation:rule="!has(self.nodeSelector) || !('topology.kubernetes.io/zone' in self.nodeSelector)",fieldPath=.nodeSelector,message="must not select topology.kubernetes.io/zone: list the zones in placement.zones instead"
 type Placement struct {
 	// Zones that members may run in, 1 to 6, values of the node label topology.kubernetes.io/zone.
 	// +required
@@ -161,11 +164,17 @@ type Placement struct {
 	// +kubebuilder:validation:items:MaxLength=63
 	// +kubebuilder:validation:items:Pattern=`^[a-zA-Z0-9]([-a-zA-Z0-9_.]*[a-zA-Z0-9])?$`
 	Zones []string `json:"zones"`
-	// Mode is Strict (the default): members spread evenly over all zones, one on a host, or wait; or Relaxed: the same is
-	// preferred, not required.
+	// Mode is Strict (the default): a zone holds at most MaxPerZone members and a host one, and a member without such a
+	// place waits; or Relaxed: an even spread over zones and hosts is preferred, not required.
 	// +optional
 	Mode PlacementMode `json:"mode,omitempty"`
-	// NodeSelector narrows the nodes further.
+	// MaxPerZone is the most members that a zone may hold, 1 to 100. Default 1. For mode Strict only, and not for a
+	// BucketFleet with workload Ordered. The zones times MaxPerZone must be at least the number of members.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=100
+	MaxPerZone *int32 `json:"maxPerZone,omitempty"`
+	// NodeSelector narrows the nodes further. It must not select zones: list those in Zones.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=32
 	NodeSelector map[string]string `json:"nodeSelector,omitempty"`

@@ -27,6 +27,28 @@ var validatePlacement = map[string]validateCase{
 			`spec.placement.zones[1]: Invalid value: "": must be a value of the node label topology.kubernetes.io/zone`,
 			`spec.placement.zones[2]: Duplicate value: "a"`,
 		}},
+	"most members in a zone": {patch: `spec: {placement: {maxPerZone: 100}}`},
+	"no member in a zone": {
+		patch: `spec: {placement: {maxPerZone: 0}}`,
+		want:  []string{"spec.placement.maxPerZone: Invalid value: 0: must be from 1 to 100"}},
+	"too many members in a zone": {
+		patch: `spec: {placement: {maxPerZone: 101, mode: Strict}}`,
+		want:  []string{"spec.placement.maxPerZone: Invalid value: 101: must be from 1 to 100"}},
+	"a cap in Relaxed": {
+		patch: `spec: {placement: {maxPerZone: 1, mode: Relaxed}}`,
+		want:  []string{"spec.placement.maxPerZone: Forbidden: is for mode Strict only: remove it, or set mode to Strict"}},
+	"a cap for ordinals that have their zones": {
+		kind:  v1alpha1.KindBucketFleet,
+		patch: `spec: {placement: {maxPerZone: 1}, workload: Ordered}`,
+		want:  []string{"spec.placement.maxPerZone: Forbidden: is not for workload Ordered, where each ordinal has its zone: remove it"}},
+	"a cap for a Deployment": {
+		kind:  v1alpha1.KindBucketFleet,
+		patch: `spec: {placement: {maxPerZone: 2}, workload: Deployment}`},
+	"above the cap, which is asked elsewhere": {patch: `spec: {replicas: 7, placement: {maxPerZone: 2}}`},
+	"selector of a zone": {
+		patch: `spec: {placement: {nodeSelector: {topology.kubernetes.io/zone: us-east-1a, topology.kubernetes.io/region: us-east-1}}}`,
+		want: []string{"spec.placement.nodeSelector[topology.kubernetes.io/zone]: Forbidden: must not select zones: list them in " +
+			"placement.zones instead"}},
 	"selector wrong": {
 		patch: `spec: {placement: {nodeSelector: {'a b': x, disk: -ssd}}}`,
 		want: []string{

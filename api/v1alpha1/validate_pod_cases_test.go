@@ -43,7 +43,7 @@ var validateEnv = map[string]validateCase{
 		}},
 	"reserved prefixes": {
 		patch: `spec: {env: [{name: CELLD_REEXEC_X}, {name: CELLD_OTEL}, {name: CELLD_OTEL_X}, {name: CELLD_UNSAFE_X}, {name: ` +
-			`CELLD_TEST_X}, {name: CELLD_STRICT_X}, {name: CELLD_EXPORT}, {name: CELLD_EXPORTS}]}`,
+			`CELLD_TEST_X}, {name: CELLD_STRICT_X}, {name: CELLD_EXPORT}, {name: CELLD_EXPORTS}, {name: CELLD_VAR_}, {name: CELLD_VAR_X}]}`,
 		want: []string{
 			`spec.env[0].name: Invalid value: "CELLD_REEXEC_X": has the prefix CELLD_REEXEC_, which celld reserves for itself`,
 			`spec.env[1].name: Invalid value: "CELLD_OTEL": is set from spec.telemetry: use its fields`,
@@ -53,6 +53,8 @@ var validateEnv = map[string]validateCase{
 			`spec.env[5].name: Invalid value: "CELLD_STRICT_X": has the prefix CELLD_STRICT_, which celld reserves for itself`,
 			`spec.env[6].name: Invalid value: "CELLD_EXPORT": has the prefix CELLD_EXPORT, which celld reserves for itself`,
 			`spec.env[7].name: Invalid value: "CELLD_EXPORTS": has the prefix CELLD_EXPORT, which celld reserves for itself`,
+			`spec.env[8].name: Invalid value: "CELLD_VAR_": ` + varMessage,
+			`spec.env[9].name: Invalid value: "CELLD_VAR_X": ` + varMessage,
 		}},
 	"names that stop celld": {
 		patch: `spec: {env: [{name: CELLD_SHUTDOWN_DRAIN_MS}, {name: CELLD_DRAIN_TOKEN_WAIT_MS}]}`,
@@ -63,7 +65,7 @@ var validateEnv = map[string]validateCase{
 				`use spec.lifecycle.shutdownSeconds`,
 		}},
 	"names that only look reserved": {
-		patch: `spec: {env: [{name: CELLD_NODES}, {name: CELLD_TEST}, {name: CELLD_OTE, value: ''}]}`},
+		patch: `spec: {env: [{name: CELLD_NODES}, {name: CELLD_TEST}, {name: CELLD_VARS}, {name: CELLD_OTE, value: ''}]}`},
 	"twice": {
 		patch: `spec: {env: [{name: CELLD_X, value: a}, {name: CELLD_X, value: b}]}`,
 		want: []string{

@@ -38,7 +38,11 @@ func (f *BucketFleet) Validate() field.ErrorList {
 	storage := spec.Child("storage")
 	errs = append(errs, f.Spec.Storage.ObjectStore.validate(storage)...)
 	errs = append(errs, validateSize(storage.Child("size"), f.Spec.Storage.Size)...)
-	return append(errs, oneOf(spec.Child("workload"), f.Spec.Workload, WorkloadDeployment, WorkloadOrdered)...)
+	errs = append(errs, oneOf(spec.Child("workload"), f.Spec.Workload, WorkloadDeployment, WorkloadOrdered)...)
+	if f.Ordered() && f.Spec.Placement.MaxPerZone != nil {
+		errs = append(errs, field.Forbidden(spec.Child("placement", "maxPerZone"), "is not for workload Ordered, where each ordinal has its zone: remove it"))
+	}
+	return errs
 }
 
 func validateMetadata(m *metav1.ObjectMeta) field.ErrorList {

@@ -68,7 +68,14 @@ func (p *Placement) validate(path *field.Path) field.ErrorList {
 		}
 	}
 	errs = append(errs, oneOf(path.Child("mode"), p.Mode, PlacementStrict, PlacementRelaxed)...)
+	errs = append(errs, inRange(path.Child("maxPerZone"), p.MaxPerZone, 1, MaxMembers)...)
+	if p.MaxPerZone != nil && p.Mode == PlacementRelaxed {
+		errs = append(errs, field.Forbidden(path.Child("maxPerZone"), "is for mode Strict only: remove it, or set mode to Strict"))
+	}
 	selector := path.Child("nodeSelector")
+	if _, selected := p.NodeSelector[corev1.LabelTopologyZone]; selected {
+		errs = append(errs, field.Forbidden(selector.Key(corev1.LabelTopologyZone), "must not select zones: list them in placement.zones instead"))
+	}
 	errs = append(errs, atMostItems(selector, len(p.NodeSelector), 32)...)
 	errs = append(errs, validateLabels(selector, p.NodeSelector)...)
 	errs = append(errs, validateTolerations(path.Child("tolerations"), p.Tolerations)...)
@@ -201,6 +208,9 @@ func validateEnvName(path *field.Path, name string) field.ErrorList {
 	}
 	if slices.Contains(fatalEnv, name) {
 		return field.ErrorList{field.Invalid(path, name, "stops celld 0.6 from starting as soon as it exists: use spec.lifecycle.shutdownSeconds")}
+	}
+	if strings.HasPrefix(name, "CELLD_VAR_") {
+		return field.ErrorList{field.Invalid(path, name, "has the prefix CELLD_VAR_, with which celld 0.5 and newer does not start: use another name")}
 	}
 	for _, prefix := range reservedEnv {
 		if strings.HasPrefix(name, prefix) {

@@ -537,6 +537,11 @@ func (in *Placement) DeepCopyInto(out *Placement) {
 		*out = make([]string, len(*in))
 		copy(*out, *in)
 	}
+	if in.MaxPerZone != nil {
+		in, out := &in.MaxPerZone, &out.MaxPerZone
+		*out = new(int32)
+		**out = **in
+	}
 	if in.NodeSelector != nil {
 		in, out := &in.NodeSelector, &out.NodeSelector
 		*out = make(map[string]string, len(*in))

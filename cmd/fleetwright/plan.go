@@ -48,7 +48,9 @@ Exit codes: 0 nothing is refused, 1 something is, or the input is wrong.`,
 }
 
 func (a *app) plan(before, after string, f *inputFlags) error {
-	old, err := a.fleets(before, f)
+	was := *f
+	was.aboveCap = true
+	old, err := a.fleets(before, &was)
 	if err != nil {
 		return err
 	}

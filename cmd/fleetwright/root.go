@@ -150,6 +150,7 @@ func count(n int, what string) string {
 type inputFlags struct {
 	namespace  string
 	allowEmpty bool
+	aboveCap   bool // as source.Options have it
 }
 
 func (f *inputFlags) register(cmd *cobra.Command) {
@@ -166,7 +167,7 @@ func (a *app) read(paths []string, f *inputFlags) (*source.Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	set, err := source.Read(paths, source.Options{Stdin: a.in, Namespace: namespace})
+	set, err := source.Read(paths, source.Options{Stdin: a.in, Namespace: namespace, AboveCap: f.aboveCap})
 	if err != nil {
 		return nil, err
 	}

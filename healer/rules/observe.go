@@ -198,6 +198,11 @@ func (o *Observer) workload(ctx context.Context, f v1alpha1.Fleet, s *Snapshot, 
 	default:
 		return fmt.Errorf("%s %s was read as %T", s.Fleet.WorkloadKind, f.GetName(), object)
 	}
+	same, form := render.DigestMatches(f, s.Workload.SpecDigest)
+	if same {
+		s.Workload.SpecDigest = s.Fleet.SpecDigest // in whatever form it was written
+	}
+	s.Workload.NewerDigest = form == render.DigestNewer
 	if s.Fleet.Invalid == "" && s.Workload.Identity == s.Fleet.Identity {
 		s.Fleet.Invalid = changedForGood(f, s.Workload)
 	}

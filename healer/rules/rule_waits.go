@@ -131,6 +131,10 @@ func stopped(l *look) Verdict {
 func notCaughtUp(l *look) Verdict {
 	w := l.Workload
 	switch {
+	case w.NewerDigest:
+		return waits(v1alpha1.ReasonSpecNotSynced, fmt.Sprintf(
+			"%s %s was rendered by a newer version of fleetwright, whose spec digest %s this healer cannot compare: update the healer",
+			w.Kind, w.Name, w.SpecDigest))
 	case w.SpecDigest != l.Fleet.SpecDigest:
 		return waits(v1alpha1.ReasonSpecNotSynced, fmt.Sprintf(
 			"%s %s was rendered from another version of this fleet's spec; waiting for the sync tool to apply the current one", w.Kind, w.Name))

@@ -96,6 +96,10 @@ func TestWaits(t *testing.T) {
 			change: []change{workloadIs(func(w *Workload) { w.SpecDigest = "other" })}, want: "not-caught-up: Provisioning/SpecNotSynced",
 			message: "StatefulSet my-fleet was rendered from another version of this fleet's spec; waiting for the sync tool to apply the current one",
 		},
+		"digest of a newer form": {
+			change: []change{workloadIs(func(w *Workload) { w.SpecDigest, w.NewerDigest = "v2:1", true })}, want: "not-caught-up: Provisioning/SpecNotSynced",
+			message: "StatefulSet my-fleet was rendered by a newer version of fleetwright, whose spec digest v2:1 this healer cannot compare: update the healer",
+		},
 		"rollouts held after a pause": {
 			change: []change{workloadIs(func(w *Workload) { w.Held = true })}, want: "not-caught-up: Provisioning/SpecNotSynced",
 			message: "rollouts of StatefulSet my-fleet are still held, as while the fleet was paused; waiting for the sync tool to let them go",

@@ -103,6 +103,7 @@ type Workload struct {
 	Ref
 	Identity                      string // label
 	SpecDigest                    string // annotation
+	NewerDigest                   bool   // it is of a form that this version does not know
 	Owned                         bool   // has owner references
 	Terminating                   bool
 	Observed                      bool // observedGeneration equals generation

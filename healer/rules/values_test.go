@@ -219,6 +219,31 @@ func TestWorkloadValues(t *testing.T) {
 	}, deployment)
 }
 
+func TestHeldWorkloads(t *testing.T) {
+	rolling := func(partition *int32) appsv1.StatefulSetUpdateStrategy {
+		return appsv1.StatefulSetUpdateStrategy{
+			Type: appsv1.RollingUpdateStatefulSetStrategyType, RollingUpdate: &appsv1.RollingUpdateStatefulSetStrategy{Partition: partition},
+		}
+	}
+	for name, tc := range map[string]struct {
+		strategy appsv1.StatefulSetUpdateStrategy
+		held     bool
+	}{
+		"nothing written":                {},
+		"no partition":                   {strategy: rolling(nil)},
+		"partition 0":                    {strategy: rolling(new(int32(0)))},
+		"some members":                   {strategy: rolling(new(int32(1))), held: true},
+		"paused by an earlier version":   {strategy: rolling(new(int32(2147483647))), held: true},
+		"paused":                         {strategy: appsv1.StatefulSetUpdateStrategy{Type: appsv1.OnDeleteStatefulSetStrategyType}, held: true},
+		"a rolling update and no values": {strategy: appsv1.StatefulSetUpdateStrategy{Type: appsv1.RollingUpdateStatefulSetStrategyType}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			set := &appsv1.StatefulSet{Spec: appsv1.StatefulSetSpec{UpdateStrategy: tc.strategy}}
+			require.Equal(t, tc.held, statefulSetValues(set).Held)
+		})
+	}
+}
+
 func TestSentence(t *testing.T) {
 	require.Equal(t, "a: b", Sentence("a", "", "b"))
 	require.Empty(t, Sentence("", ""))

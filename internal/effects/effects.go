@@ -119,6 +119,7 @@ func (c *Change) changed(before, after v1alpha1.Fleet, opts render.Options) erro
 	c.maintenance(before, after)
 	c.restarts(before, after, objects)
 	c.zones(before, after)
+	c.nodes(before, after)
 	c.count(before, after)
 	return nil
 }
@@ -201,8 +202,6 @@ func (c *Change) zones(before, after v1alpha1.Fleet) {
 	case stopped(before) || stopped(after):
 	case persistent(after) && len(gone) > 0:
 		c.add("moves", "members with a disk in %s: they find no node, and each gets a fresh disk elsewhere after the replacement delay, once all others are settled", strings.Join(gone, ", "))
-	case persistent(after) && strict(is) && !strict(was):
-		c.add("moves", "members whose disks are in one zone, if there are too many: those find no node, and each gets a fresh disk elsewhere after the replacement delay, once all others are settled")
 	case persistent(after):
 	case after.Ordered() && strict(is):
 		if n := rezoned(was.Zones, is.Zones, min(replicas(before), replicas(after))); n > 0 {

@@ -153,6 +153,9 @@ func (r *reader) fleet(doc Document, in input, flaws []flaw) {
 		doc.ID.Namespace = r.opts.Namespace
 	}
 	problems = append(problems, validate(&doc, unread)...)
+	if !r.opts.AboveCap {
+		problems = append(problems, aboveCap(&doc, problems, flaws)...)
+	}
 	for i := range problems {
 		if in.built {
 			problems[i].Pos = Pos{}
@@ -181,4 +184,20 @@ func validate(doc *Document, unread []string) Problems {
 		}
 	}
 	return problems
+}
+
+// aboveCap reports more members than the zones hold, unless there is a problem with either already.
+func aboveCap(doc *Document, problems Problems, flaws []flaw) Problems {
+	either := func(path string) bool {
+		return within(path, "spec.replicas") || within(path, "spec.placement") || within("spec.placement", path)
+	}
+	if slices.ContainsFunc(problems, func(p Problem) bool { return either(p.Field) }) ||
+		slices.ContainsFunc(flaws, func(f flaw) bool { return either(f.Field) }) {
+		return nil
+	}
+	var out Problems
+	for _, e := range v1alpha1.ValidateCap(doc.Fleet) {
+		out = append(out, fieldProblem(doc.File, doc.root, e))
+	}
+	return out
 }

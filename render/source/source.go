@@ -26,6 +26,9 @@ type Options struct {
 	Stdin io.Reader
 	// Namespace of fleets that name none; empty if there is none.
 	Namespace string
+	// AboveCap reads fleets with more members than their zones hold, which are refused otherwise: a state of before is not
+	// wrong because of what a newer version asks.
+	AboveCap bool
 }
 
 // Document is one object of the input.

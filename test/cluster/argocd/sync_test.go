@@ -62,7 +62,7 @@ func (s *system) testStrategy(strategy string) func(*testing.T) {
 		f.push("Pause", "Suspended")
 		f.requireInSync("while paused")
 		f.requireSyncChangesNothing(t)
-		require.Equal(t, int32(1<<31-1), *f.set().Spec.UpdateStrategy.RollingUpdate.Partition)
+		require.Equal(t, appsv1.StatefulSetUpdateStrategy{Type: appsv1.OnDeleteStatefulSetStrategyType}, f.set().Spec.UpdateStrategy)
 
 		f.edit(directory+"/fleet.yaml", "  maintenance: {paused: true}\n", "  maintenance: {restartToken: again}\n")
 		f.push("Resume, and restart", "Healthy")

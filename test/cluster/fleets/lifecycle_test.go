@@ -3,7 +3,6 @@
 package fleets_test
 
 import (
-	"math"
 	"testing"
 	"time"
 
@@ -76,17 +75,17 @@ func TestPausedStagesAndRestartsNobody(t *testing.T) {
 	staged := f.waitSet("to be staged", func(set *appsv1.StatefulSet) bool {
 		return set.Status.UpdateRevision != old && set.Status.CurrentRevision == old
 	})
-	require.EqualValues(t, math.MaxInt32, *staged.Spec.UpdateStrategy.RollingUpdate.Partition)
+	require.Equal(t, appsv1.StatefulSetUpdateStrategy{Type: appsv1.OnDeleteStatefulSetStrategyType}, staged.Spec.UpdateStrategy)
 	cluster.Holds(t, settle, "nobody restarts", func(ctx) (bool, string) {
 		left := h.restarts()
 		return len(left) == 0, "told to go: " + join(left)
 	})
 
-	// A Pod that goes meanwhile returns on the old template.
+	// A Pod that goes meanwhile returns on the newest template.
 	gone := f.pod(1)
 	f.w.Delete(gone)
 	f.w.WaitReplaced(gone)
-	require.Equal(t, old, revision(f.w.WaitReady(gone.Name)))
+	require.Equal(t, staged.Status.UpdateRevision, revision(f.w.WaitReady(gone.Name)))
 
 	f.Spec.Maintenance.Paused = false
 	f.sync()
@@ -94,8 +93,49 @@ func TestPausedStagesAndRestartsNobody(t *testing.T) {
 	h.waitAll(f, "to be on the staged template", func(pod *corev1.Pod) bool {
 		return isReady(pod) && revision(pod) == staged.Status.UpdateRevision
 	})
-	require.Equal(t, []string{"my-fleet-1", "my-fleet-2", "my-fleet-1", "my-fleet-0"}, h.restarts())
+	require.Equal(t, []string{"my-fleet-1", "my-fleet-2", "my-fleet-0"}, h.restarts())
 	require.Equal(t, 1, h.mostDown())
+	require.Equal(t, disks, f.disks(3))
+}
+
+// A pause stops a rollout between two members. Whoever is recreated then, on
+// the new template already or not, returns on the newest one.
+func TestPausedStopsARolloutThatRuns(t *testing.T) {
+	t.Parallel()
+	f := newLive(t, 3)
+	disks, old, h := f.disks(3), revision(f.pod(0)), f.record()
+
+	// The first member of the rollout does not get ready, so the second waits.
+	f.w.Behave("my-fleet-2", cluster.Unready)
+	f.Spec.Maintenance.RestartToken = "2026-11-29"
+	f.sync()
+	f.w.WaitPod("my-fleet-2", "to be on the new template", func(pod *corev1.Pod) bool {
+		return pod.DeletionTimestamp == nil && revision(pod) != old && pod.Spec.NodeName != ""
+	})
+	f.Spec.Maintenance.Paused = true
+	f.sync()
+	paused := f.waitSet("to be paused", func(set *appsv1.StatefulSet) bool {
+		return set.Spec.UpdateStrategy.Type == appsv1.OnDeleteStatefulSetStrategyType
+	})
+	f.w.Behave("my-fleet-2", cluster.Ready)
+	f.w.WaitReady("my-fleet-2")
+	cluster.Holds(t, settle, "the rollout stops", func(ctx) (bool, string) {
+		left := h.restarts()
+		return len(left) == 1, "told to go: " + join(left)
+	})
+
+	for _, ordinal := range []int{2, 0} {
+		gone := f.pod(ordinal)
+		f.w.Delete(gone)
+		f.w.WaitReplaced(gone)
+		require.Equal(t, paused.Status.UpdateRevision, revision(f.w.WaitReady(gone.Name)), gone.Name)
+	}
+	require.Equal(t, old, revision(f.pod(1)))
+
+	f.Spec.Maintenance.Paused = false
+	f.sync()
+	f.waitRolledOut()
+	require.Equal(t, []string{"my-fleet-2", "my-fleet-2", "my-fleet-0", "my-fleet-1"}, h.restarts())
 	require.Equal(t, disks, f.disks(3))
 }
 

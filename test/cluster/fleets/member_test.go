@@ -31,7 +31,7 @@ type live struct {
 
 // newLive returns a fleet of a size that runs, without having anything to
 // grow it yet but the test itself.
-func newLive(t *testing.T, replicas int32) *live {
+func newLive(t *testing.T, replicas int32, change ...func(*live)) *live {
 	t.Helper()
 	w := newCluster(t).World(t)
 	f := &live{t: t, w: w, PersistentFleet: &v1alpha1.PersistentFleet{
@@ -43,6 +43,9 @@ func newLive(t *testing.T, replicas int32) *live {
 	f.Spec.Placement.Zones = w.Zones
 	f.Spec.Storage.Bucket, f.Spec.Storage.Region = "s3://"+w.Namespace, "us-east-1"
 	f.Spec.Storage.StorageClassName = cluster.StorageClass
+	for _, c := range change {
+		c(f)
+	}
 	f.sync()
 	f.scale(replicas)
 	f.waitRolledOut()

@@ -34,4 +34,14 @@ func TestMaxUnavailableIsFilledIn(t *testing.T) {
 	said, err := f.kubectl("", patch("statefulset/my-fleet", `{"spec":{"updateStrategy":{"rollingUpdate":{"maxUnavailable":2}}}}`)...)
 	require.Error(t, err)
 	require.Contains(t, said, "spec.updateStrategy.rollingUpdate.maxUnavailable: differs")
+
+	// A pause has no rollingUpdate, and what was filled in does not stay.
+	for _, paused := range []bool{true, false} {
+		f.Shared().Maintenance.Paused = paused
+		f.sync()
+		f.sync()
+		_, found, err = nested(f.read("apps/v1", "StatefulSet", f.GetName()), "spec", "updateStrategy", "rollingUpdate", "maxUnavailable")
+		require.NoError(t, err)
+		require.Equal(t, !paused, found)
+	}
 }

@@ -67,6 +67,9 @@ func (s *subject) basics(replicas int32) {
 func newYoungFleet(t *testing.T, replicas int32, more int, options ...option) *subject {
 	t.Helper()
 	s := newFleet(t, replicas, options...)
+	if more > 0 { // with room for two members in each zone
+		s.Shared().Placement.MaxPerZone = new(int32(2))
+	}
 	for i := range more {
 		s.w.AddNode(s.w.Zones[i%len(s.w.Zones)])
 	}

@@ -57,8 +57,7 @@ func (s *subject) patchSet(patch string) {
 // fresh one could take it.
 func TestLostDiskWaitsForAPendingMember(t *testing.T) {
 	t.Parallel()
-	s := newReadyFleet(t, 3)
-	s.w.AddNode(s.w.Zones[0])
+	s := newRoomyFleet(t, 3, 1)
 	release := s.w.HoldVolumes()
 	*s.Shared().Replicas = 4
 	s.sync()

@@ -56,8 +56,7 @@ func (s *subject) makeClaim(name string, labels map[string]string) *corev1.Persi
 
 func TestGrowthWaitsForWhatProtectsMembers(t *testing.T) {
 	t.Parallel()
-	s := newReadyFleet(t, 3)
-	s.w.AddNode(s.w.Zones[0])
+	s := newRoomyFleet(t, 3, 1)
 	budget := &policyv1.PodDisruptionBudget{ObjectMeta: s.named("my-fleet")}
 	s.w.Get(budget)
 	s.w.Delete(budget)
