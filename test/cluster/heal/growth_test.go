@@ -4,6 +4,7 @@ package heal_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -191,6 +192,12 @@ func TestQuotaThatRefusesAPodIsNamed(t *testing.T) {
 		return used.Value() == 3, used.String()
 	}))
 	s.scale(4)
+	cluster.Wait(t, "the controller to say that it is refused", func(ctx ctx) (bool, string) {
+		var events corev1.EventList
+		err := s.w.Client.List(ctx, &events, client.InNamespace(s.w.Namespace))
+		return slices.ContainsFunc(events.Items, func(e corev1.Event) bool { return e.Reason == "FailedCreate" }), fmt.Sprint(err)
+	})
+	s.passMinutes(1) // no watch shows events
 	s.waitReason(v1alpha1.PhaseBlocked, v1alpha1.ReasonInfrastructureBlocked,
 		"Pod my-fleet-3 cannot be made: ", "exceeded quota: three-pods")
 	s.w.Delete(quota)
