@@ -273,9 +273,11 @@ func (w *watcher) fleets(ctx context.Context, options ...client.ListOption) []Re
 	return out
 }
 
-// fleetChanged leaves out what the healer itself writes: the status, and the finalizer that it adds.
+// fleetChanged leaves out what the healer itself writes: the status, and the finalizer that it adds. An annotation does not change
+// the generation.
 var fleetChanged = predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 	return e.ObjectOld.GetGeneration() != e.ObjectNew.GetGeneration() ||
+		e.ObjectOld.GetAnnotations()[v1alpha1.AnnotationProtect] != e.ObjectNew.GetAnnotations()[v1alpha1.AnnotationProtect] ||
 		len(e.ObjectOld.GetFinalizers()) > len(e.ObjectNew.GetFinalizers()) ||
 		e.ObjectNew.GetDeletionTimestamp() != nil && len(e.ObjectOld.GetFinalizers()) != len(e.ObjectNew.GetFinalizers())
 }}

@@ -32,7 +32,9 @@ func growth(l *look) Verdict {
 	if l.Fleet.Persistent {
 		if l.undecided.n > 0 {
 			m := &l.current[l.undecided.first]
-			return waits(v1alpha1.ReasonWaitingForPlacement, fmt.Sprintf("%s before adding %s", l.awaited(m), adding))
+			v := waits(v1alpha1.ReasonWaitingForPlacement, fmt.Sprintf("%s before adding %s", l.awaited(m), adding))
+			v.Recheck = m.Pod == nil // why it cannot be made is in events, which are not watched
+			return v
 		}
 		if m, until := l.homeless(); m != nil && !l.Members[w.Replicas].Claim.Kept() {
 			return waits(v1alpha1.ReasonWaitingForPlacement, fmt.Sprintf(

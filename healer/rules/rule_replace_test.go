@@ -132,7 +132,7 @@ func TestNoReplacement(t *testing.T) {
 		claim(3, func(c *Claim) { c.Identity = "" }))
 	add("a removed member that has not ended", pending("; not replaced while my-fleet-2, which is removed, has not ended"), target(2), replicas(2))
 	add("all down", ruleCase{want: isDown}, down(0, long), down(2, long))
-	add("Pod missing", ruleCase{want: "report: Provisioning/Provisioning", message: "waiting for Pod my-fleet-1 to be made"}, noPod(1))
+	add("Pod missing", ruleCase{want: "report: Provisioning/Provisioning; next in 30s", message: "waiting for Pod my-fleet-1 to be made"}, noPod(1))
 	add("Pod terminating", ruleCase{want: "report: Provisioning/Provisioning; next in 1m0s"}, ending(1, time.Minute))
 	add("Pod without the label", ruleCase{want: "report: Blocked/InfrastructureBlocked; next in 30s",
 		message: "Pod my-fleet-1 is missing the label celld.eric.dev/fleet-uid: aaaaaaaa-0000-5000-8000-000000000001, so the StatefulSet cannot manage it; put the label back"},
@@ -225,10 +225,10 @@ func TestLostDisk(t *testing.T) {
 		"before a member that is due":       {base: fleetOf(4), change: []change{lost(1), down(1, 0), down(0, time.Hour)}, want: replaced},
 		"another pending":                   {change: []change{lost(1), down(1, 0), pending(2, 0)}, want: "report: Provisioning/Provisioning; next in 10m0s"},
 		"another terminating":               {change: []change{lost(1), ending(2, 0)}, want: "report: Provisioning/Provisioning; next in 2m0s"},
-		"another missing":                   {change: []change{lost(1), noPod(2)}, want: "report: Provisioning/Provisioning"},
-		"its Pod missing":                   {change: []change{lost(1), noPod(1)}, want: "report: Provisioning/Provisioning"},
+		"another missing":                   {change: []change{lost(1), noPod(2)}, want: "report: Provisioning/Provisioning; next in 30s"},
+		"its Pod missing":                   {change: []change{lost(1), noPod(1)}, want: "report: Provisioning/Provisioning; next in 30s"},
 		"its Pod terminating":               {change: []change{lost(1), ending(1, 0)}, want: "report: Provisioning/Provisioning; next in 2m0s"},
-		"its claim terminating":             {change: []change{lost(1), claim(1, func(c *Claim) { c.Terminating = true }), noPod(1)}, want: "report: Provisioning/Provisioning"},
+		"its claim terminating":             {change: []change{lost(1), claim(1, func(c *Claim) { c.Terminating = true }), noPod(1)}, want: "report: Provisioning/Provisioning; next in 30s"},
 		"its claim foreign":                 {change: []change{lost(1), claim(1, func(c *Claim) { c.Identity = theirs })}, want: "report: Blocked/StorageIdentityConflict; next in 30s"},
 		"its Pod foreign":                   {change: []change{lost(1), pod(1, func(p *Pod) { p.Ours = false })}, want: "report: Blocked/InfrastructureBlocked; next in 30s"},
 		"its Pod controlled by another":     {change: []change{lost(1), pod(1, func(p *Pod) { p.Controlled = false })}, want: "report: Ready/Provisioned"},
@@ -255,7 +255,7 @@ func TestClaimTerminating(t *testing.T) {
 			message: "3 of 3 members are ready; claim data-my-fleet-1 is being deleted, and my-fleet-1 is restarted on a fresh disk at 2026-03-04T12:00:00Z"},
 		"an other down":        {change: []change{going(1), down(0, time.Hour)}, want: "replacement: Replace my-fleet-0 data-my-fleet-0; Provisioning/ReplacingMember; MemberReplaced!; due 50m0s ago"},
 		"an other just down":   {change: []change{going(1), down(0, 0)}, want: isPending + "; next in 10m0s"},
-		"an other missing":     {change: []change{going(1), noPod(0)}, want: "report: Provisioning/Provisioning"},
+		"an other missing":     {change: []change{going(1), noPod(0)}, want: "report: Provisioning/Provisioning; next in 30s"},
 		"an other terminating": {change: []change{going(1), ending(0, 0)}, want: "report: Provisioning/Provisioning; next in 2m0s"},
 		"an other pending":     {change: []change{going(1), pending(0, 0)}, want: "report: Provisioning/WaitingForPlacement; next in 10m0s"},
 		"an other not back yet": {
@@ -265,7 +265,7 @@ func TestClaimTerminating(t *testing.T) {
 		"a removed one has not ended":     {change: []change{going(1), target(2), replicas(2)}, want: "report: Ready/Provisioned"},
 		"its Pod terminating":             {change: []change{going(1), ending(1, 0)}, want: "report: Provisioning/Provisioning; next in 2m0s"},
 		"its Pod on no node":              {change: []change{going(1), unscheduled(1, 0)}, want: "report: Provisioning/WaitingForPlacement; next in 10m0s"},
-		"its Pod missing":                 {change: []change{going(1), noPod(1)}, want: "report: Provisioning/Provisioning"},
+		"its Pod missing":                 {change: []change{going(1), noPod(1)}, want: "report: Provisioning/Provisioning; next in 30s"},
 		"its Pod foreign":                 {change: []change{going(1), pod(1, func(p *Pod) { p.Ours = false })}, want: "report: Blocked/InfrastructureBlocked; next in 30s"},
 		"its Pod controlled by another":   {change: []change{going(1), pod(1, func(p *Pod) { p.Controlled = false })}, want: "report: Ready/Provisioned"},
 		"its claim foreign":               {change: []change{going(1), claim(1, func(c *Claim) { c.Identity = theirs })}, want: "report: Blocked/StorageIdentityConflict; next in 30s"},

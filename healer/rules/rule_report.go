@@ -77,12 +77,11 @@ func (l *look) reportDown(m *Member, refusal string) Verdict {
 	if m.Pod == nil && l.Workload.Refused != "" {
 		return blocks(v1alpha1.ReasonInfrastructureBlocked, fmt.Sprintf("Pod %s cannot be made: %s", m.Name, l.Workload.Refused)).recheck()
 	}
-	if m.Pod == nil || m.Pod.Terminating {
-		text := fmt.Sprintf("waiting for Pod %s to be made", m.Name)
-		if m.Pod != nil {
-			text = "waiting for " + describePods([]*Pod{m.Pod})[2:] + " to go"
-		}
-		return waits(l.rolling(v1alpha1.ReasonProvisioning), text)
+	if m.Pod == nil { // why it cannot be made, the workload's events tell, which are not watched
+		return waits(l.rolling(v1alpha1.ReasonProvisioning), fmt.Sprintf("waiting for Pod %s to be made", m.Name)).recheck()
+	}
+	if m.Pod.Terminating {
+		return waits(l.rolling(v1alpha1.ReasonProvisioning), "waiting for "+describePods([]*Pod{m.Pod})[2:]+" to go")
 	}
 	text, reason := l.describeDown(m)
 	limit := m.Pod.Transition.Add(l.policy.ReplacementDelay)

@@ -48,7 +48,7 @@ func TestReport(t *testing.T) {
 		"image, for long": {
 			change: []change{down(1, fullDelay), pod(1, func(p *Pod) { p.ImageWait = imageBroken })}, want: "report: Blocked/InfrastructureBlocked",
 		},
-		"Pod missing, while a template rolls":            {change: []change{rolls, noPod(1)}, want: "report: Provisioning/RollingOut", message: "waiting for Pod my-fleet-1 to be made"},
+		"Pod missing, while a template rolls":            {change: []change{rolls, noPod(1)}, want: "report: Provisioning/RollingOut; next in 30s", message: "waiting for Pod my-fleet-1 to be made"},
 		"claim without the label, Ready":                 {change: []change{claim(1, func(c *Claim) { c.Identity = "" })}, want: "report: Blocked/StorageIdentityConflict; next in 30s"},
 		"a Deployment":                                   {change: []change{deployment}, want: "report: Ready/Provisioned", message: "3 of 3 members are ready"},
 		"a Deployment that rolls":                        {change: []change{deployment, workloadIs(func(w *Workload) { w.Updated = 2 })}, want: "report: Provisioning/RollingOut"},

@@ -106,6 +106,10 @@ func (c *jumpClock) object(object any) {
 		for i := range o.Items {
 			c.stamp(&o.Items[i].CreationTimestamp)
 		}
+	case *corev1.EventList:
+		for i := range o.Items {
+			c.stamp(&o.Items[i].LastTimestamp)
+		}
 	}
 }
 

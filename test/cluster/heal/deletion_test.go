@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
@@ -51,6 +52,42 @@ func TestDeletionInAnyOrder(t *testing.T) {
 			s.requireGone(4)
 		})
 	}
+}
+
+// A fleet that is paused from birth can be cleaned up all the same, and no other
+// gets its bucket.
+func TestFleetPausedFromBirth(t *testing.T) {
+	t.Parallel()
+	s := newFleet(t, 3)
+	s.maintain(v1alpha1.Maintenance{Paused: true})
+	s.waitReason(v1alpha1.PhasePaused, v1alpha1.ReasonMaintenancePaused)
+	s.w.WaitReady("my-fleet-0") // the one that the StatefulSet begins with
+	require.Contains(t, s.stored().GetFinalizers(), v1alpha1.FinalizerFleetCleanup)
+	s.waitEvent("BucketReserved")
+	s.holds("no member is added", 1)
+	s.w.Delete(s.stored())
+	s.requireGone(1)
+}
+
+// A protected fleet that is deleted stays as it is until its protection goes.
+func TestProtectedFleetIsKept(t *testing.T) {
+	t.Parallel()
+	s := newReadyFleet(t, 3)
+	s.SetAnnotations(map[string]string{v1alpha1.AnnotationProtect: "true"})
+	s.sync()
+	s.w.Delete(s.stored())
+	s.waitReason(v1alpha1.PhaseBlocked, v1alpha1.ReasonProtected, "remove the annotation to delete the fleet with its disks")
+	s.holdsAfter(60, "nothing is taken apart", 3)
+	restarted, disks := s.pod(1), s.disks(3)
+	s.w.Delete(restarted)
+	s.w.WaitReplaced(restarted)
+	s.w.WaitReady(restarted.Name)
+	require.Equal(t, disks, s.disks(3), "its members live on")
+
+	waitCalm(t, s.w, s.byHealer) // the annotation alone wakes the healer
+	unprotect := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"annotations":{"`+v1alpha1.AnnotationProtect+`":null}}}`))
+	require.NoError(t, s.w.Client.Patch(t.Context(), s.stored(), unprotect))
+	s.requireGone(3)
 }
 
 // requireGone waits until the fleet, its workload, Pods and claims are gone.

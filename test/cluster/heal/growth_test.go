@@ -4,6 +4,7 @@ package heal_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -154,6 +155,54 @@ func TestGrowthByRuns(t *testing.T) {
 	start()
 	s.waitReady()
 	require.Equal(t, kept, s.disks(4))
+}
+
+// A growth that finds no node is taken back at once: whoever never had a place
+// is waited for by nobody.
+func TestGrowthWithoutANodeIsReverted(t *testing.T) {
+	t.Parallel()
+	s := newReadyFleet(t, 3)
+	disks, pods := s.disks(3), s.pods(3)
+	s.scale(4)
+	s.waitReason(v1alpha1.PhaseProvisioning, v1alpha1.ReasonWaitingForPlacement, "my-fleet-3 has not been scheduled since ")
+	s.passMinutes(11)
+	s.waitReason(v1alpha1.PhaseBlocked, v1alpha1.ReasonMemberUnschedulable, "my-fleet-3 has not been scheduled since ")
+	require.Equal(t, []int32{4, 3}, s.counts(func() { s.scale(3); s.waitReady() }))
+
+	// A claim that was never bound holds nothing: it is no disk of before.
+	s.w.AddNode(s.w.Zones[0])
+	s.scale(4)
+	s.waitReady()
+	require.Equal(t, disks, s.disks(3))
+	for i, pod := range s.pods(3) {
+		require.Equal(t, pods[i].UID, pod.UID)
+	}
+}
+
+// What refuses a Pod is told, in the words of who made the Pod in vain.
+func TestQuotaThatRefusesAPodIsNamed(t *testing.T) {
+	t.Parallel()
+	s := newRoomyFleet(t, 3, 1)
+	three := corev1.ResourceList{corev1.ResourcePods: resource.MustParse("3")}
+	quota := &corev1.ResourceQuota{ObjectMeta: s.named("three-pods"), Spec: corev1.ResourceQuotaSpec{Hard: three}}
+	s.w.Create(quota)
+	cluster.Wait(t, "the quota to be counted", s.w.Object(quota, func() (bool, string) {
+		used := quota.Status.Used[corev1.ResourcePods]
+		return used.Value() == 3, used.String()
+	}))
+	s.scale(4)
+	cluster.Wait(t, "the controller to say that it is refused", func(ctx ctx) (bool, string) {
+		var events corev1.EventList
+		err := s.w.Client.List(ctx, &events, client.InNamespace(s.w.Namespace))
+		return slices.ContainsFunc(events.Items, func(e corev1.Event) bool { return e.Reason == "FailedCreate" }), fmt.Sprint(err)
+	})
+	s.passMinutes(1) // no watch shows events
+	s.waitReason(v1alpha1.PhaseBlocked, v1alpha1.ReasonInfrastructureBlocked,
+		"Pod my-fleet-3 cannot be made: ", "exceeded quota: three-pods")
+	s.w.Delete(quota)
+	s.w.WaitGone(quota)
+	s.patchSet(`{"metadata":{"annotations":{"fleetwright.test/again":"now"}}}`) // its controller tries again soon
+	s.waitReady()
 }
 
 // A member whose disk is in a zone comes back there although its place is the

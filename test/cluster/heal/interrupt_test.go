@@ -3,8 +3,11 @@
 package heal_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"net/http"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -155,6 +158,53 @@ func TestCommittedReplacementIsFinished(t *testing.T) {
 	require.True(t, lost.Load())
 	s.waitEvent("ReplacementFinished")
 	s.requireFenced(1, false)
+}
+
+// A healer that stood still after it had deleted the Pod sends the claim's
+// deletion when another has long called the replacement off: it is refused, and
+// the successor keeps the disk that it runs on.
+func TestLateDeletionOfTheClaimIsRefused(t *testing.T) {
+	t.Parallel()
+	reached, moves := make(chan struct{}), make(chan struct{})
+	reach, move := sync.OnceFunc(func() { close(reached) }), sync.OnceFunc(func() { close(moves) })
+	s := newReadyFleet(t, 3, oldDisks, func(o *options) {
+		o.Client = wrap(o.Client, interceptor.Funcs{
+			Delete: func(ctx ctx, c client.WithWatch, object client.Object, options ...client.DeleteOption) error {
+				if endsClaim(object, options) {
+					reach()
+					<-moves
+					ctx = context.WithoutCancel(ctx) // it was on its way
+				}
+				return c.Delete(ctx, object, options...)
+			},
+		})
+	})
+	t.Cleanup(move)
+	disks, pods := s.disks(3), s.pods(3)
+	s.w.Behave("my-fleet-1", cluster.Crashing)
+	s.passMinutes(11)
+	<-reached
+	require.NotNil(t, s.pod(1).DeletionTimestamp)
+
+	clock := s.clock
+	startHealer(t, s.w, func(o *options) {
+		o.Clock, o.QueueClock, o.Client = clock, clock, reading(nil, clock.object)
+	}, oldDisks)
+	s.w.WaitReplaced(pods[1])
+	s.waitReady()
+	s.waitEvent("ReplacementAborted")
+	s.requireFenced(1, true)
+
+	mark := s.w.Mark(t)
+	move()
+	cluster.Wait(t, "the late deletion to be refused", func(ctx) (bool, string) {
+		sent := s.w.Requests(t, mark, func(r cluster.Request) bool {
+			return s.byHealer(r) && r.Verb == "delete" && r.Resource == "persistentvolumeclaims"
+		})
+		return len(sent) == 1 && sent[0].Code == http.StatusConflict, fmt.Sprint(sent)
+	})
+	s.holds("the disk is kept", 3)
+	require.Equal(t, disks, s.disks(3))
 }
 
 // endsClaim tells a claim's deletion from a question whether it would be refused.

@@ -3,11 +3,16 @@
 package heal_test
 
 import (
+	"context"
+	"fmt"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	admissionv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
@@ -235,6 +240,90 @@ func TestAllClaimsDeletedByHandGoOneByOne(t *testing.T) {
 			require.Equal(t, disks[later], s.disks(3)[later], "member %d is next only when member %d is settled", later, ordinal)
 		}
 	}
+}
+
+// A change on which its first member crashes costs no disk, however long it
+// lasts, and its revert heals the fleet.
+func TestChangeThatCrashesKeepsTheDisk(t *testing.T) {
+	t.Parallel()
+	s := newReadyFleet(t, 3, oldDisks)
+	disks, good := s.disks(3), s.Shared().RuntimeImage
+	s.Shared().RuntimeImage = "registry.test/" + string(cluster.Crashing) + "/celld" + other
+	s.Shared().Env = []v1alpha1.EnvVar{{Name: "CELLD_CHANGED", Value: "too"}}
+	s.sync()
+	s.w.WaitBehaviour("my-fleet-2", cluster.Crashing)
+	s.passMinutes(11)
+	s.waitReason(v1alpha1.PhaseBlocked, v1alpha1.ReasonRolloutStuck,
+		"my-fleet-2 has not been ready since", "spec.containers[celld].image", "CELLD_CHANGED", "the disk is kept")
+	s.holdsAfter(60, "the disk is kept", 3)
+
+	s.Shared().RuntimeImage, s.Shared().Env = good, nil
+	s.sync()
+	s.waitReady()
+	require.Equal(t, disks, s.disks(3))
+}
+
+// What refuses to let a claim go is asked before anything happens: the Pod runs on.
+func TestClaimThatMayNotBeDeletedKeepsThePod(t *testing.T) {
+	t.Parallel()
+	s := newYoungFleet(t, 3, 0, oldDisks) // its members change before time jumps: what is tried changes a Pod each time
+	disks, pods := s.disks(3), s.pods(3)
+	allow := s.refuseClaims()
+	s.w.Behave("my-fleet-1", cluster.Crashing)
+	mark := s.w.Mark(t)
+	s.passMinutes(11)
+	s.waitEvent("ActionFailed")
+	s.waitReason(v1alpha1.PhaseProvisioning, v1alpha1.ReasonReplacingMember,
+		"the deletion of claim data-my-fleet-1 would be refused", "no disk goes today")
+	s.holds("the member keeps its Pod", 3)
+	require.Empty(t, s.w.Requests(t, mark, func(r cluster.Request) bool { return s.byHealer(r) && r.Verb == "delete" && r.Writes() }))
+	s.w.WaitPod("my-fleet-1", "to be released", func(pod *corev1.Pod) bool { return len(pod.Finalizers) == 0 })
+
+	allow()
+	s.passMinutes(2)
+	s.requireReplaced(1, disks, pods)
+}
+
+// refuseClaims has the API server refuse to delete claims in the World.
+func (s *subject) refuseClaims() (allow func()) {
+	s.t.Helper()
+	name := metav1.ObjectMeta{Name: s.w.Namespace}
+	policy := &admissionv1.ValidatingAdmissionPolicy{ObjectMeta: name, Spec: admissionv1.ValidatingAdmissionPolicySpec{
+		MatchConstraints: &admissionv1.MatchResources{ResourceRules: []admissionv1.NamedRuleWithOperations{{
+			RuleWithOperations: admissionv1.RuleWithOperations{
+				Operations: []admissionv1.OperationType{admissionv1.Delete},
+				Rule: admissionv1.Rule{
+					APIGroups: []string{""}, APIVersions: []string{"v1"}, Resources: []string{"persistentvolumeclaims"},
+				},
+			},
+		}}},
+		Validations: []admissionv1.Validation{{Expression: "false", Message: "no disk goes today"}},
+	}}
+	binding := &admissionv1.ValidatingAdmissionPolicyBinding{ObjectMeta: name, Spec: admissionv1.ValidatingAdmissionPolicyBindingSpec{
+		PolicyName:        name.Name,
+		ValidationActions: []admissionv1.ValidationAction{admissionv1.Deny},
+		MatchResources: &admissionv1.MatchResources{
+			NamespaceSelector: &metav1.LabelSelector{MatchLabels: map[string]string{corev1.LabelMetadataName: s.w.Namespace}},
+		},
+	}}
+	claim := s.claim(0)
+	refuses := func(want bool) {
+		s.t.Helper()
+		cluster.Wait(s.t, fmt.Sprint("claims to be protected: ", want), func(ctx ctx) (bool, string) {
+			err := s.w.Client.Delete(ctx, claim, client.DryRunAll)
+			return (err != nil) == want, fmt.Sprint(err)
+		})
+	}
+	require.NoError(s.t, s.w.Client.Create(s.t.Context(), policy))
+	require.NoError(s.t, s.w.Client.Create(s.t.Context(), binding))
+	unbind := sync.OnceFunc(func() {
+		for _, object := range []client.Object{binding, policy} {
+			require.NoError(s.t, s.w.Client.Delete(context.WithoutCancel(s.t.Context()), object))
+		}
+	})
+	s.t.Cleanup(unbind)
+	refuses(true)
+	return func() { s.t.Helper(); unbind(); refuses(false) }
 }
 
 func (s *subject) holdsTerminating(pod *corev1.Pod) {
