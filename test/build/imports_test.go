@@ -34,10 +34,10 @@ func TestLibraryIsSmall(t *testing.T) {
 
 // Whoever explains or simulates decisions links no client.
 func TestRulesLinkNoClient(t *testing.T) {
-	for _, rules := range []string{"healer/rules", "webhook/rules"} {
-		all := linked(t, "../../"+rules)
+	for _, dir := range []string{"healer/rules", "webhook/rules"} {
+		all := linked(t, "../../"+dir)
 		for _, prefix := range []string{"k8s.io/client-go", "sigs.k8s.io/controller-runtime", "sigs.k8s.io/kustomize", "os/exec"} {
-			require.False(t, slices.Contains(all, prefix), "%s links %s", rules, prefix)
+			require.False(t, slices.Contains(all, prefix), "%s links %s", dir, prefix)
 		}
 	}
 }
