@@ -16,8 +16,14 @@ func claimCreated(in *Input) bool {
 	if !isClaim(in, Create) {
 		return false
 	}
-	_, ordinal, ok := render.ParseClaimName(in.Object.Name)
-	return ok && ordinal < maxMembers
+	_, _, ok := memberOf(in.Object.Name)
+	return ok
+}
+
+// memberOf returns the fleet and the ordinal of a member that a claim of this name could belong to.
+func memberOf(claim string) (fleet string, ordinal int, ok bool) {
+	fleet, ordinal, ok = render.ParseClaimName(claim)
+	return fleet, ordinal, ok && ordinal < v1alpha1.MaxMembers
 }
 
 // claimCreate: a member would start on it as if the disk were its own, and may lose it to an owner.
@@ -79,8 +85,8 @@ func claimIdentity(in *Input) finding {
 
 // diskOwned names the owners that somebody gives to a claim at the name of a member of a fleet.
 func diskOwned(in *Input, fleet *Fleet) []Reason {
-	name, ordinal, ok := render.ParseClaimName(in.Object.Name)
-	if !ok || ordinal >= maxMembers || fleet == nil || fleet.Terminating || fleet.Name != name || fleet.Kind != v1alpha1.KindPersistentFleet {
+	name, ordinal, ok := memberOf(in.Object.Name)
+	if !ok || fleet == nil || fleet.Terminating || fleet.Name != name || fleet.Kind != v1alpha1.KindPersistentFleet {
 		return nil
 	}
 	var reasons []Reason

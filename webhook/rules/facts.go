@@ -164,6 +164,6 @@ func (in *Input) WorkloadName() (resource, name string) {
 
 // OfMember says whether a claim's name is one that a member of the request's workload could have.
 func (in *Input) OfMember(claim string) bool {
-	fleet, ordinal, ok := render.ParseClaimName(claim)
-	return ok && fleet == in.Subject().Name && ordinal < maxMembers
+	fleet, _, ok := memberOf(claim)
+	return ok && fleet == in.Subject().Name
 }

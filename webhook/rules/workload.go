@@ -97,15 +97,12 @@ func replicasAtCreation(in *Input) finding {
 		return dontKnow(why)
 	}
 	count := in.Object.replicas(1)
-	if count > 0 && count <= maxMembers && in.Object.claimsDisks() && keptDisks(in) >= int(count) {
+	if count > 0 && count <= v1alpha1.MaxMembers && in.Object.claimsDisks() && keptDisks(in) >= int(count) {
 		return finding{}
 	}
 	return deny("spec.replicas", fmt.Sprintf("is %d; a workload starts with 1 member, and the healer adds the others", count),
 		"leave spec.replicas out, as render does, and set it on the fleet")
 }
-
-// maxMembers of a fleet.
-const maxMembers = 100
 
 // keptDisks counts the first ordinals that all have a claim of the workload's identity.
 func keptDisks(in *Input) int {
@@ -114,7 +111,7 @@ func keptDisks(in *Input) int {
 		ours[c.Name] = c.Identity == in.Object.Identity
 	}
 	n := 0
-	for n < maxMembers && ours[render.ClaimName(in.Object.Name, n)] {
+	for n < v1alpha1.MaxMembers && ours[render.ClaimName(in.Object.Name, n)] {
 		n++
 	}
 	return n

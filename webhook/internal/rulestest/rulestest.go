@@ -112,7 +112,8 @@ func Edited(t testing.TB, object, patch string) string {
 
 // Object is an object as a request to create it has it.
 func Object(text string) (*rules.Object, error) {
-	in, err := rules.Decode([]byte(`{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","request":{"operation":"CREATE","object":`+text+`}}`), Healer)
+	const head = `{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","request":{"operation":"CREATE","object":`
+	in, err := rules.Decode([]byte(head+text+`}}`), Healer)
 	if err != nil {
 		return nil, err
 	}
