@@ -11,7 +11,8 @@ import (
 	"github.com/fleetwright/fleetwright/test/cluster"
 )
 
-var shared cluster.Shared
+// Nothing here is about a cluster that exists already.
+var shared = cluster.Shared{Needs: []cluster.Capability{cluster.Programs}}
 
 func TestMain(m *testing.M) {
 	if part := os.Getenv(partEnv); part != "" {

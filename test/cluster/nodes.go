@@ -25,9 +25,23 @@ func (w *World) Nodes(zone string) []string { return slices.Clone(w.nodes[zone])
 // be scheduled on it: one that is not ready yet makes a Pod unschedulable.
 func (w *World) AddNode(zone string) string {
 	w.tb.Helper()
+	w.Needs(w.tb, Nodes)
 	node := w.addNode(zone)
 	w.waitNode(node, true)
 	return node
+}
+
+// AddNodes adds a number of nodes, the same to each zone as far as that goes.
+func (w *World) AddNodes(count int) {
+	w.tb.Helper()
+	w.Needs(w.tb, Nodes)
+	var added []string
+	for i := range count {
+		added = append(added, w.addNode(w.Zones[i%len(w.Zones)]))
+	}
+	for _, node := range added {
+		w.waitNode(node, true)
+	}
 }
 
 func (w *World) addNode(zone string) string {
@@ -68,6 +82,7 @@ func (w *World) addNode(zone string) string {
 // plane has noticed. What is on the node stays there, and is told to leave.
 func (w *World) SilenceNode(node string) {
 	w.tb.Helper()
+	w.Needs(w.tb, Nodes)
 	w.kubelet(node, "silent")
 	w.waitNode(node, false)
 }
@@ -76,6 +91,7 @@ func (w *World) SilenceNode(node string) {
 // control plane has noticed.
 func (w *World) RestoreNode(node string) {
 	w.tb.Helper()
+	w.Needs(w.tb, Nodes)
 	w.kubelet(node, kubeletRunning)
 	w.waitNode(node, true)
 }
@@ -83,6 +99,7 @@ func (w *World) RestoreNode(node string) {
 // LoseZone silences every node of a zone.
 func (w *World) LoseZone(zone string) {
 	w.tb.Helper()
+	w.Needs(w.tb, Nodes)
 	for _, node := range w.nodes[zone] {
 		w.kubelet(node, "silent")
 	}
@@ -94,6 +111,7 @@ func (w *World) LoseZone(zone string) {
 // ReturnZone restores every node of a zone.
 func (w *World) ReturnZone(zone string) {
 	w.tb.Helper()
+	w.Needs(w.tb, Nodes)
 	for _, node := range w.nodes[zone] {
 		w.kubelet(node, kubeletRunning)
 	}
@@ -107,6 +125,7 @@ func (w *World) ReturnZone(zone string) {
 // not come back, which takes it up to a minute.
 func (w *World) RemoveNode(node string) {
 	w.tb.Helper()
+	w.Needs(w.tb, Nodes)
 	w.kubelet(node, "silent")
 	object := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: node}}
 	w.must(w.Client.Delete(w.tb.Context(), object), "removing node "+node)
@@ -117,7 +136,7 @@ func (w *World) RemoveNode(node string) {
 }
 
 // Cordon keeps new Pods from a node.
-func (w *World) Cordon(node string) { w.tb.Helper(); w.unschedulable(node, true) }
+func (w *World) Cordon(node string) { w.tb.Helper(); w.Needs(w.tb, Nodes); w.unschedulable(node, true) }
 
 // Uncordon ends Cordon.
 func (w *World) Uncordon(node string) { w.tb.Helper(); w.unschedulable(node, nil) }
@@ -127,6 +146,7 @@ func (w *World) Uncordon(node string) { w.tb.Helper(); w.unschedulable(node, nil
 // the test has patience.
 func (w *World) Drain(node string) {
 	w.tb.Helper()
+	w.Needs(w.tb, Nodes)
 	w.Cordon(node)
 	Wait(w.tb, "node "+node+" to be drained", func(ctx context.Context) (bool, string) {
 		var pods corev1.PodList

@@ -17,6 +17,7 @@ import (
 // The Pod that replaces it behaves as its image says.
 func (w *World) Behave(pod string, behaviour Behaviour) {
 	w.tb.Helper()
+	w.Needs(w.tb, Nodes)
 	w.must(w.Tell(w.tb.Context(), client.ObjectKey{Namespace: w.Namespace, Name: pod}, behaviour), "patching Pod "+pod)
 	w.WaitBehaviour(pod, behaviour)
 }
@@ -38,6 +39,7 @@ func (w *World) WaitBehaviour(pod string, behaviour Behaviour) {
 // that hangs does. Deleting it is the test's own affair.
 func (w *World) Stick(pod string) {
 	w.tb.Helper()
+	w.Needs(w.tb, Nodes)
 	w.annotate(pod, stuckAnnotation, "true")
 }
 

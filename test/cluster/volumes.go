@@ -24,6 +24,7 @@ func (w *World) AddStorageClass(name string) {
 // returns once the claim is Lost, or somebody has replaced it already.
 func (w *World) LoseVolume(claim string) {
 	w.tb.Helper()
+	w.Needs(w.tb, Disks)
 	object := w.WaitClaim(claim, corev1.ClaimBound)
 	volume := &corev1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{Name: object.Spec.VolumeName}}
 	w.must(w.Client.Delete(w.tb.Context(), volume), "deleting volume "+volume.Name)
@@ -37,6 +38,8 @@ func (w *World) LoseVolume(claim string) {
 // HoldVolumes makes the provisioner slow: new volumes wait until the returned
 // function is called.
 func (w *World) HoldVolumes() (release func()) {
+	w.tb.Helper()
+	w.Needs(w.tb, Disks)
 	release = w.disks.Hold(w.Namespace)
 	w.tb.Cleanup(release)
 	return release
@@ -45,6 +48,8 @@ func (w *World) HoldVolumes() (release func()) {
 // FailVolumes makes the provisioner fail: new volumes are refused with a
 // message, until the returned function is called.
 func (w *World) FailVolumes(message string) (heal func()) {
+	w.tb.Helper()
+	w.Needs(w.tb, Disks)
 	heal = w.disks.Fail(w.Namespace, errors.New(message))
 	w.tb.Cleanup(heal)
 	return heal

@@ -13,8 +13,8 @@ import (
 )
 
 // Patience is how long Wait waits. What is awaited takes seconds; the rest is
-// for machines that are busy with something else.
-const Patience = time.Minute
+// for machines that are busy with something else. It does not change.
+var Patience = patience()
 
 // interval is how often a state is looked at.
 const interval = 100 * time.Millisecond

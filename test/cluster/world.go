@@ -5,6 +5,8 @@ package cluster
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -29,9 +31,15 @@ type World struct {
 }
 
 // World makes a World with one node in each zone, all ready, and takes it down
-// after the test.
+// after the test. In an existing cluster, Worlds share its zones and nodes.
 func (c *Cluster) World(tb testing.TB) *World {
 	tb.Helper()
+	if c.existing {
+		zones := slices.Sorted(maps.Keys(c.zones))
+		w := &World{Cluster: c, Zones: zones, tb: tb, nodes: c.zones}
+		w.settle()
+		return w
+	}
 	name := fmt.Sprintf("world-%d", c.worlds.Add(1))
 	return c.WorldInZones(tb, name+"-a", name+"-b", name+"-c")
 }
@@ -41,15 +49,9 @@ func (c *Cluster) World(tb testing.TB) *World {
 // not run in parallel.
 func (c *Cluster) WorldInZones(tb testing.TB, zones ...string) *World {
 	tb.Helper()
+	c.Needs(tb, Nodes)
 	w := &World{Cluster: c, Zones: zones, tb: tb, nodes: map[string][]string{}}
-	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
-		GenerateName: "world-",
-		Labels:       map[string]string{"pod-security.kubernetes.io/enforce": "restricted"},
-	}}
-	w.must(c.Client.Create(tb.Context(), namespace), "creating a namespace")
-	w.Namespace = namespace.Name
-	tb.Cleanup(w.end)
-
+	w.settle()
 	for _, zone := range zones {
 		w.addNode(zone)
 	}
@@ -58,9 +60,21 @@ func (c *Cluster) WorldInZones(tb testing.TB, zones ...string) *World {
 			w.waitNode(node, true)
 		}
 	}
-	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace, Name: "default"}}
-	Wait(tb, "the service account that Pods need", c.Object(account, func() (bool, string) { return true, "" }))
 	return w
+}
+
+// settle makes the namespace.
+func (w *World) settle() {
+	w.tb.Helper()
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
+		GenerateName: "world-",
+		Labels:       map[string]string{"pod-security.kubernetes.io/enforce": "restricted"},
+	}}
+	w.must(w.Client.Create(w.tb.Context(), namespace), "creating a namespace")
+	w.Namespace = namespace.Name
+	w.tb.Cleanup(w.end)
+	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace, Name: "default"}}
+	Wait(w.tb, "the service account that Pods need", w.Object(account, func() (bool, string) { return true, "" }))
 }
 
 // end takes the World down without waiting for it: no other World can see it.
@@ -74,6 +88,9 @@ func (w *World) end() {
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: w.Namespace}}
 	if err := client.IgnoreNotFound(w.Client.Delete(ctx, namespace)); err != nil {
 		w.tb.Errorf("taking down %s: %v", w.Namespace, err)
+	}
+	if w.existing {
+		return // its kubelets end the Pods
 	}
 	// Nodes may be silent, or gone: nobody else would end these Pods.
 	now := client.GracePeriodSeconds(0)

@@ -47,6 +47,7 @@ var portFlags = map[string]string{
 // project can be created. One call for each cluster.
 func Run(tb testing.TB, c *cluster.Cluster) {
 	tb.Helper()
+	c.Needs(tb, cluster.Nodes)
 	k := &kubelet{c: c, binaries: map[string]string{}, pods: map[types.UID]*container{}, starts: make(chan start)}
 	for _, name := range []string{"fleetwright-healer", "fleetwright-webhook"} {
 		k.binaries["/"+name] = program.Build(tb, c, name)
