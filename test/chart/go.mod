@@ -10,7 +10,7 @@ require (
 	github.com/fleetwright/fleetwright v0.0.0-00010101000000-000000000000
 	github.com/moby/buildkit v0.27.0
 	github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring v0.95.2
-	github.com/prometheus/common v0.70.1
+	github.com/prometheus/common v0.71.0
 	github.com/prometheus/prometheus v0.314.0
 	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3
 	github.com/stretchr/testify v1.12.1
