@@ -16,5 +16,5 @@ func main() {
 	defer stop()
 	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
 	stop()
-	os.Exit(code) //nolint:gocritic // stop was called
+	os.Exit(code)
 }

@@ -136,7 +136,7 @@ func (f *flags) register(cmd *cobra.Command) {
 		"namespace of the lease; default the one that the program runs in")
 	flag.StringVar(&o.MetricsAddress, "metrics-bind-address", ":8080", "where /metrics listens, in the clear; 0 for nowhere")
 	flag.StringVar(&o.ProbeAddress, "health-probe-bind-address", ":8081", "where /healthz and /readyz listen; 0 for nowhere")
-	flag.IntVar(&o.Concurrency, "concurrency", 4, "how many fleets of a kind are worked on in parallel") //nolint:mnd // the default
+	flag.IntVar(&o.Concurrency, "concurrency", 4, "how many fleets of a kind are worked on in parallel")
 	flag.StringVar(&f.kubeconfig, "kubeconfig", "", "how to reach the API server; default the Pod's service account, then $KUBECONFIG")
 	flag.BoolVar(&f.verbose, "verbose", false, "log more than actions and waits")
 }

@@ -193,7 +193,7 @@ var plans sync.Map // of reflect.Type to *plan
 
 func planOf(t reflect.Type) *plan {
 	if p, ok := plans.Load(t); ok {
-		return p.(*plan) //nolint:forcetypeassert // nothing else is stored
+		return p.(*plan)
 	}
 	p := &plan{marshals: t.Implements(marshalerType) || reflect.PointerTo(t).Implements(marshalerType)}
 	if !p.marshals {
