@@ -92,11 +92,9 @@ func (w *World) end() {
 	if w.existing {
 		return // its kubelets end the Pods
 	}
-	// Nodes may be silent, or gone: nobody else would end these Pods.
-	now := client.GracePeriodSeconds(0)
-	if err := w.Client.DeleteAllOf(ctx, &corev1.Pod{}, client.InNamespace(w.Namespace), now); err != nil {
-		w.tb.Errorf("taking down the Pods of %s: %v", w.Namespace, err)
-	}
+	// Pods that no kubelet ends are collected once their nodes are gone. Deleting
+	// them from here would take as long as there are Pods: the API server deletes
+	// a collection one by one, and gives up after a minute.
 	for _, nodes := range w.nodes {
 		for _, name := range nodes {
 			node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}}

@@ -111,6 +111,13 @@ func (p *Program) Stop(tb testing.TB) {
 	}
 }
 
+// Kill ends it as a crash does, and returns when it has ended.
+func (p *Program) Kill(tb testing.TB) {
+	tb.Helper()
+	require.NoError(tb, p.cmd.Process.Kill())
+	<-p.ended
+}
+
 // Ended tells whether it has ended, by itself or not.
 func (p *Program) Ended() bool {
 	select {
