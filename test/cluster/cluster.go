@@ -65,16 +65,21 @@ type Cluster struct {
 func Start(tb testing.TB, apiServer ...string) *Cluster {
 	tb.Helper()
 	(&Cluster{existing: os.Getenv(KubeconfigEnv) != ""}).Needs(tb, Programs)
-	c, err := launch(tb.Context(), steps, apiServer...)
+	c, err := Launch(tb.Context(), apiServer...)
 	if err != nil {
 		tb.Fatal(err)
 	}
 	tb.Cleanup(func() {
-		if said := c.stop(tb.Failed()); said != "" {
+		if said := c.Stop(tb.Failed()); said != "" {
 			tb.Log(said)
 		}
 	})
 	return c
+}
+
+// Launch is Start where there is no test. Stop ends what it started.
+func Launch(ctx context.Context, apiServer ...string) (*Cluster, error) {
+	return launch(ctx, steps, apiServer...)
 }
 
 // step is a part of a start.
@@ -155,9 +160,9 @@ func (c *Cluster) Kubeconfig() string { return filepath.Join(c.dir, "admin.kubec
 // answers unless a test sees to it.
 func (c *Cluster) ServicesSocket() string { return filepath.Join(c.dir, "services.sock") }
 
-// stop ends the cluster and says what is left of it: everything when it is to
+// Stop ends the cluster and says what is left of it: everything when it is to
 // be kept, the logs after a failure, else nothing.
-func (c *Cluster) stop(failed bool) string {
+func (c *Cluster) Stop(failed bool) string {
 	if c.existing {
 		return c.leave(failed)
 	}

@@ -27,11 +27,13 @@ const partEnv = "FLEETWRIGHT_TEST_PART"
 
 // play starts a cluster of its own, prints its directory and comes to an end.
 func play(part string) {
-	launch := cluster.LaunchLittle
+	var c *cluster.Cluster
+	var err error
 	if part == "wait" || part == "keep" {
-		launch = cluster.Launch
+		c, err = cluster.Launch(context.Background())
+	} else {
+		c, err = cluster.LaunchLittle(context.Background())
 	}
-	c, err := launch(context.Background())
 	if err != nil {
 		fmt.Println("failed:", err)
 		os.Exit(1)

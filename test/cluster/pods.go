@@ -74,8 +74,16 @@ func (w *World) annotate(pod, key string, value any) {
 // patch merges changes into an object.
 func (w *World) patch(object client.Object, changes map[string]any) {
 	w.tb.Helper()
+	w.must(w.merge(w.tb.Context(), object, changes), "changing an object")
+}
+
+func (w *World) merge(ctx context.Context, object client.Object, changes map[string]any) error {
 	content, err := json.Marshal(changes)
-	w.must(err, "encoding a patch")
-	err = w.Client.Patch(w.tb.Context(), object, client.RawPatch(types.MergePatchType, content))
-	w.must(err, "patching "+kind(object)+" "+object.GetName())
+	if err != nil {
+		return err
+	}
+	if err := w.Client.Patch(ctx, object, client.RawPatch(types.MergePatchType, content)); err != nil {
+		return fmt.Errorf("patching %s %s: %w", kind(object), object.GetName(), err)
+	}
+	return nil
 }

@@ -62,7 +62,7 @@ func (s *Shared) Main(m *testing.M) int {
 				code = 1
 			}
 		}
-		if said := s.cluster.stop(s.failed.Load()); said != "" {
+		if said := s.cluster.Stop(s.failed.Load()); said != "" {
 			fmt.Fprintln(os.Stderr, said)
 			if s.cluster.existing && !s.cluster.keep {
 				code = max(code, 1)

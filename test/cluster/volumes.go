@@ -3,20 +3,23 @@
 package cluster
 
 import (
+	"context"
 	"errors"
 
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 // AddStorageClass makes a class like StorageClass with another name.
-func (w *World) AddStorageClass(name string) {
-	w.tb.Helper()
-	class := &storagev1.StorageClass{ObjectMeta: metav1.ObjectMeta{Name: StorageClass}}
-	w.Get(class)
+func (c *Cluster) AddStorageClass(ctx context.Context, name string) error {
+	class := &storagev1.StorageClass{}
+	if err := c.Client.Get(ctx, client.ObjectKey{Name: StorageClass}, class); err != nil {
+		return err
+	}
 	class.ObjectMeta = metav1.ObjectMeta{Name: name}
-	w.must(w.Client.Create(w.tb.Context(), class), "creating StorageClass "+name)
+	return c.Client.Create(ctx, class)
 }
 
 // LoseVolume loses the volume of a claim: a cloud's disk that was deleted

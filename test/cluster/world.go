@@ -4,6 +4,7 @@ package cluster
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -36,8 +37,9 @@ func (c *Cluster) World(tb testing.TB) *World {
 	tb.Helper()
 	if c.existing {
 		zones := slices.Sorted(maps.Keys(c.zones))
-		w := &World{Cluster: c, Zones: zones, tb: tb, nodes: c.zones}
-		w.settle()
+		w := &World{Cluster: c, Zones: zones, nodes: c.zones}
+		w.Bind(tb)
+		w.must(w.settle(tb.Context()), "making a World")
 		return w
 	}
 	name := fmt.Sprintf("world-%d", c.worlds.Add(1))
@@ -50,59 +52,87 @@ func (c *Cluster) World(tb testing.TB) *World {
 func (c *Cluster) WorldInZones(tb testing.TB, zones ...string) *World {
 	tb.Helper()
 	c.Needs(tb, Nodes)
-	w := &World{Cluster: c, Zones: zones, tb: tb, nodes: map[string][]string{}}
-	w.settle()
-	for _, zone := range zones {
-		w.addNode(zone)
+	w, err := c.OpenWorld(tb.Context(), zones...)
+	if err != nil {
+		tb.Fatal(err)
 	}
-	for _, zone := range zones {
-		for _, node := range w.nodes[zone] {
-			w.waitNode(node, true)
-		}
-	}
+	w.Bind(tb)
 	return w
 }
 
+// Bind makes a World that was opened without a test one of a test: its verbs
+// end the test when they fail, and it is taken down after the test.
+func (w *World) Bind(tb testing.TB) {
+	w.tb = tb
+	tb.Cleanup(func() {
+		w.checkAlive(tb)
+		if w.keep {
+			return
+		}
+		if err := w.Close(); err != nil {
+			tb.Error(err)
+		}
+	})
+}
+
+// OpenWorld makes a World where there is no test. Only functions of it that
+// take a context can be used, until it is bound to a test.
+func (c *Cluster) OpenWorld(ctx context.Context, zones ...string) (_ *World, err error) {
+	w := &World{Cluster: c, Zones: zones, nodes: map[string][]string{}}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, w.Close())
+		}
+	}()
+	if err := w.settle(ctx); err != nil {
+		return nil, err
+	}
+	for _, zone := range zones {
+		if _, err := w.addNode(ctx, zone); err != nil {
+			return nil, err
+		}
+	}
+	return w, w.awaitNodes(ctx, slices.Concat(slices.Collect(maps.Values(w.nodes))...), true)
+}
+
 // settle makes the namespace.
-func (w *World) settle() {
-	w.tb.Helper()
+func (w *World) settle(ctx context.Context) error {
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
 		GenerateName: "world-",
 		Labels:       map[string]string{"pod-security.kubernetes.io/enforce": "restricted"},
 	}}
-	w.must(w.Client.Create(w.tb.Context(), namespace), "creating a namespace")
+	if err := w.Client.Create(ctx, namespace); err != nil {
+		return fmt.Errorf("creating a namespace: %w", err)
+	}
 	w.Namespace = namespace.Name
-	w.tb.Cleanup(w.end)
 	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace, Name: "default"}}
-	Wait(w.tb, "the service account that Pods need", w.Object(account, func() (bool, string) { return true, "" }))
+	return Await(ctx, Patience, "the service account that Pods need", w.Object(account, func() (bool, string) { return true, "" }))
 }
 
-// end takes the World down without waiting for it: no other World can see it.
-func (w *World) end() {
-	w.checkAlive(w.tb)
-	if w.keep {
-		return
-	}
+// Close takes the World down without waiting for it: no other World can see it.
+// Pods that no kubelet ends are collected once their nodes are gone. Deleting
+// them from here would take as long as there are Pods: the API server deletes a
+// collection one by one, and gives up after a minute.
+func (w *World) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), Patience)
 	defer cancel()
-	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: w.Namespace}}
-	if err := client.IgnoreNotFound(w.Client.Delete(ctx, namespace)); err != nil {
-		w.tb.Errorf("taking down %s: %v", w.Namespace, err)
+	var errs []error
+	remove := func(object client.Object) {
+		if err := client.IgnoreNotFound(w.Client.Delete(ctx, object)); err != nil {
+			errs = append(errs, fmt.Errorf("taking down %s %s: %w", kind(object), object.GetName(), err))
+		}
 	}
-	if w.existing {
-		return // its kubelets end the Pods
+	if w.Namespace != "" {
+		remove(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: w.Namespace}})
 	}
-	// Pods that no kubelet ends are collected once their nodes are gone. Deleting
-	// them from here would take as long as there are Pods: the API server deletes
-	// a collection one by one, and gives up after a minute.
-	for _, nodes := range w.nodes {
-		for _, name := range nodes {
-			node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}}
-			if err := client.IgnoreNotFound(w.Client.Delete(ctx, node)); err != nil {
-				w.tb.Errorf("taking down node %s: %v", name, err)
+	if !w.existing {
+		for _, nodes := range w.nodes {
+			for _, name := range nodes {
+				remove(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}})
 			}
 		}
 	}
+	return errors.Join(errs...)
 }
 
 // must ends the test on an error of what the test did not ask about.
