@@ -17,9 +17,9 @@ ENV OUT=/out
 RUN mkdir -p "$OUT" && \
     GOOS="${TARGETOS:-linux}" GOARCH="${TARGETARCH:-$(go env GOARCH)}" \
     go build -ldflags "-s -w -buildid= -X main.linked=$VERSION" -o "$OUT/" ./cmd/...
-# What is inside: each module, its version and its checksum, as the programs carry it themselves.
-RUN cd "$OUT" && go version -m fleetwright fleetwright-healer fleetwright-webhook >sbom && \
-    touch -d "@$SOURCE_DATE_EPOCH" ./* .
+# What is inside, for scanners: each module with its version and checksum, as the programs themselves say.
+RUN SOURCE_DATE_EPOCH="$SOURCE_DATE_EPOCH" go run ./test/build/sbom "$VERSION" "$OUT"/* >"$OUT/sbom.cdx.json" && \
+    touch -d "@$SOURCE_DATE_EPOCH" "$OUT"/* "$OUT"
 
 FROM scratch
 ARG VERSION=unknown

@@ -35,7 +35,7 @@ generate: ## deepcopy, CRDs, schemas for editors and kustomize, docs/api.md, all
 	cd test/chart && $(GO) run ./cmd/generate ../..
 
 .PHONY: verify
-verify: ## generated files, gofmt, go vet, go.mod, licence lines
+verify: ## generated files, gofmt, go vet, go.mod, licence lines, the Go API since the last tag
 	$(STAGE) verify sh test/build/verify.sh $(MODULES)
 
 .PHONY: lint

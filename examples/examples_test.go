@@ -4,7 +4,6 @@
 package examples_test
 
 import (
-	"flag"
 	"io/fs"
 	"path/filepath"
 	"slices"
@@ -13,12 +12,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
+	"github.com/fleetwright/fleetwright/internal/golden"
 	"github.com/fleetwright/fleetwright/render"
 	"github.com/fleetwright/fleetwright/render/output"
 	"github.com/fleetwright/fleetwright/render/source"
 )
-
-var update = flag.Bool("update", false, "rewrite the rendered output of the examples")
 
 // rendered holds where the output of each example is.
 var rendered = map[string]string{
@@ -39,7 +37,7 @@ func TestExamples(t *testing.T) {
 			files, warnings, err := output.NewFiles(read(t, dir), render.Options{})
 			require.NoError(t, err)
 			require.Empty(t, warnings)
-			if *update {
+			if golden.Update() {
 				_, err := files.Write(out)
 				require.NoError(t, err)
 			}

@@ -4,7 +4,6 @@
 package argocd_test
 
 import (
-	"flag"
 	"os"
 	"testing"
 
@@ -12,9 +11,9 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/yaml"
-)
 
-var update = flag.Bool("update", false, "rewrite the values")
+	"github.com/fleetwright/fleetwright/internal/golden"
+)
 
 const head = `# SPDX-License-Identifier: Apache-2.0
 # Values for the argo-cd chart of argo-helm, generated: what kustomization.yaml adds to Argo CD, said to Helm. If you have
@@ -50,10 +49,7 @@ func TestHelmValues(t *testing.T) {
 		"repoServer": map[string]any{"extraContainers": pod.Containers, "volumes": pod.Volumes},
 	})
 	require.NoError(t, err)
-	if *update {
-		require.NoError(t, os.WriteFile("helm-values.yaml", append([]byte(head), values...), 0o600))
-	}
-	require.Equal(t, head+string(values), string(read(t, "helm-values.yaml")), "run the test with -update")
+	golden.Equal(t, "helm-values.yaml", head+string(values))
 }
 
 func read(t *testing.T, name string) []byte {

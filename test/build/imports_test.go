@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package build_test checks what the build links.
+// Package build_test checks what the build links, from which versions, and what verify finds.
 package build_test
 
 import (

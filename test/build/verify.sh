@@ -32,6 +32,10 @@ for module in "$@"; do
 	(cd "$module" && go mod tidy -diff) || fail "go mod tidy would change $module"
 done
 
+# What other programs may import.
+apidiff=$(go tool -n -modfile=tools.mod apidiff) && sh test/build/apidiff.sh "$apidiff" api/v1alpha1 render render/source render/output ||
+	fail "the Go API"
+
 # What is generated is generated again, in a copy, and compared with another, since a work tree can hold empty directories.
 rm "$copy/unlicensed"
 tar -cf - -T "$files" | tar -xf - -C "$copy"

@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/kustomize/api/krusty"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 
+	"github.com/fleetwright/fleetwright/internal/golden"
 	chart "github.com/fleetwright/fleetwright/test/chart"
 )
 
@@ -82,13 +83,7 @@ func TestDistributions(t *testing.T) {
 func TestGolden(t *testing.T) {
 	// The definitions have tests of their own, and make the diff long.
 	got := render(t, chart.Namespace, "crds: {enabled: false}\n"+strings.ReplaceAll(everything, "crds: {enabled: true}\n", ""))
-	path := filepath.Join("testdata", "everything.yaml")
-	if *update {
-		require.NoError(t, os.WriteFile(path, []byte(got), 0o600))
-	}
-	want, err := os.ReadFile(path)
-	require.NoError(t, err)
-	require.Equal(t, string(want), got, "run with -update and read the diff; the defaults are in dist")
+	golden.Equal(t, filepath.Join("testdata", "everything.yaml"), got) // the defaults are in dist
 }
 
 // Pods are what the strictest standard of Kubernetes admits.

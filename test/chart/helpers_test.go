@@ -3,7 +3,6 @@
 package chart_test
 
 import (
-	"flag"
 	"os"
 	"strings"
 	"testing"
@@ -23,8 +22,6 @@ import (
 )
 
 const root = "../.."
-
-var update = flag.Bool("update", false, "rewrite the golden files")
 
 // An object is a rendered one, as the type of its kind.
 type object interface {

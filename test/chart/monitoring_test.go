@@ -31,17 +31,15 @@ func documented(t *testing.T) []string {
 	return names
 }
 
-// requireKnown fails for metrics that no program has.
+// requireKnown fails for what is no PromQL, and for metrics that no program has.
 func requireKnown(t *testing.T, known []string, expression string) {
 	t.Helper()
-	names := metricName.FindAllString(expression, -1)
+	names := metricsOf(t, expression)
 	require.NotEmpty(t, names, expression)
 	for _, name := range names {
 		histogram := strings.TrimSuffix(strings.TrimSuffix(strings.TrimSuffix(name, "_bucket"), "_sum"), "_count")
 		require.True(t, slices.Contains(known, name) || slices.Contains(known, histogram), "no program has a metric %s", name)
 	}
-	require.Equal(t, strings.Count(expression, "("), strings.Count(expression, ")"), expression)
-	require.Equal(t, strings.Count(expression, "{"), strings.Count(expression, "}"), expression)
 }
 
 func TestAlerts(t *testing.T) {
@@ -61,36 +59,6 @@ func TestAlerts(t *testing.T) {
 			require.Regexp(t, heading, string(read(t, link[1])), "%s: no such heading", r.Alert)
 		}
 	}
-}
-
-// expression returns that of an alert, on one line.
-func expression(t *testing.T, alert string) string {
-	t.Helper()
-	for _, group := range find[*monitoringv1.PrometheusRule](t, objects(t, "x", monitoring), "fleetwright").Spec.Groups {
-		for _, r := range group.Rules {
-			if r.Alert == alert {
-				return strings.Join(strings.Fields(r.Expr.String()), " ")
-			}
-		}
-	}
-	require.Fail(t, "no alert "+alert)
-	return ""
-}
-
-// Nobody is called for a fleet that somebody stopped, in either of the ways that docs/guards.md names.
-func TestFleetThatWasStoppedIsNotDown(t *testing.T) {
-	down := expression(t, "FleetwrightFleetDown")
-	on := "on (kind, namespace, fleet) "
-	require.Contains(t, down, "unless "+on+`fleetwright_fleet_since_seconds{phase=~"Stopped|Deleting"}`)
-	require.Contains(t, down, "unless "+on+`(fleetwright_fleet_since_seconds{phase="Paused"} `+
-		"and "+on+"max by (kind, namespace, fleet) (fleetwright_applied_members) == 0)")
-}
-
-// Certificates of any length are renewed in time: those of cert-manager may live for a day, and a week is not left of them ever.
-func TestCertificateExpiresByItsLife(t *testing.T) {
-	after, before := "fleetwright_webhook_certificate_not_after_seconds", "fleetwright_webhook_certificate_not_before_seconds"
-	require.Equal(t, "min(("+after+" > 0) - time() < clamp_max( ("+after+" - "+before+") / 10, 7 * 86400))",
-		expression(t, "FleetwrightWebhookCertificateExpires"))
 }
 
 func TestDashboard(t *testing.T) {

@@ -17,6 +17,9 @@ import (
 // what RBAC grants them and nothing else.
 func (c *Cluster) ConfigFor(tb testing.TB, user string, groups ...string) *rest.Config {
 	tb.Helper()
+	if c.existing {
+		return c.impersonating(user, groups...)
+	}
 	config, err := c.configFor(user, groups...)
 	if err != nil {
 		tb.Fatalf("a certificate for %s: %v", user, err)

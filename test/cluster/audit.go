@@ -53,6 +53,7 @@ type Mark int64
 // now is before it.
 func (c *Cluster) Mark(tb testing.TB) Mark {
 	tb.Helper()
+	c.Needs(tb, Audit)
 	info, err := os.Stat(c.auditLog())
 	if err != nil {
 		tb.Fatal(err)
@@ -64,6 +65,7 @@ func (c *Cluster) Mark(tb testing.TB) Mark {
 // they were answered. A watch is there once, as soon as it is open.
 func (c *Cluster) Requests(tb testing.TB, since Mark, match func(Request) bool) []Request {
 	tb.Helper()
+	c.Needs(tb, Audit)
 	requests, err := c.requests(since, match)
 	if err != nil {
 		tb.Fatal(err)

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"
@@ -38,7 +39,8 @@ type Cluster struct {
 	Kubernetes kubernetes.Interface // with that
 
 	dir       string
-	binary    string
+	binary    string   // empty: not built, for an existing cluster
+	existing  bool     // it is not this package's
 	apiServer []string // flags beside the usual ones
 	port      int
 	keep      bool
@@ -49,24 +51,35 @@ type Cluster struct {
 	startTook time.Duration
 	worlds    atomic.Int64
 
-	mu      sync.Mutex // guards running
+	mu      sync.Mutex // guards what follows
 	running map[string]*process.Process
+	left    []selected // tests that were selected out
+
+	// Of an existing cluster:
+	zones map[string][]string          // nodes, by zone
+	made  []*unstructured.Unstructured // what the tests created outside of namespaces; guarded too
 }
 
 // Start starts a control plane for this test alone and ends it with the test.
 // Its API server gets more flags. Most tests want Shared instead.
 func Start(tb testing.TB, apiServer ...string) *Cluster {
 	tb.Helper()
-	c, err := launch(tb.Context(), steps, apiServer...)
+	(&Cluster{existing: os.Getenv(KubeconfigEnv) != ""}).Needs(tb, Programs)
+	c, err := Launch(tb.Context(), apiServer...)
 	if err != nil {
 		tb.Fatal(err)
 	}
 	tb.Cleanup(func() {
-		if said := c.stop(tb.Failed()); said != "" {
+		if said := c.Stop(tb.Failed()); said != "" {
 			tb.Log(said)
 		}
 	})
 	return c
+}
+
+// Launch is Start where there is no test. Stop ends what it started.
+func Launch(ctx context.Context, apiServer ...string) (*Cluster, error) {
+	return launch(ctx, steps, apiServer...)
 }
 
 // step is a part of a start.
@@ -89,35 +102,48 @@ var steps = []step{
 }
 
 // launch takes steps of a start.
-func launch(ctx context.Context, steps []step, apiServer ...string) (_ *Cluster, err error) {
+func launch(ctx context.Context, steps []step, apiServer ...string) (*Cluster, error) {
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
 	started := time.Now()
-
 	binary, err := binaries.ControlPlane.Find()
 	if err != nil {
 		return nil, err
 	}
+	c, err := newCluster(binary)
+	if err != nil {
+		return nil, err
+	}
+	c.apiServer = apiServer
+	if err := c.take(ctx, steps); err != nil {
+		c.end()
+		return nil, fmt.Errorf("starting a control plane (logs in %s): %w", c.dir, err)
+	}
+	c.startTook = time.Since(started)
+	return c, nil
+}
+
+func newCluster(binary string) (*Cluster, error) {
 	dir, err := os.MkdirTemp("", "fleetwright-cluster-")
 	if err != nil {
 		return nil, err
 	}
-	c := &Cluster{
+	return &Cluster{
 		dir:       dir,
 		binary:    binary,
-		apiServer: apiServer,
 		keep:      os.Getenv(KeepEnv) != "",
 		stopDisks: func() {},
 		running:   map[string]*process.Process{},
-	}
+	}, nil
+}
+
+func (c *Cluster) take(ctx context.Context, steps []step) error {
 	for _, step := range steps {
 		if err := step.run(c, ctx); err != nil {
-			c.end()
-			return nil, fmt.Errorf("starting a control plane (logs in %s): %s: %w", dir, step.name, err)
+			return fmt.Errorf("%s: %w", step.name, err)
 		}
 	}
-	c.startTook = time.Since(started)
-	return c, nil
+	return nil
 }
 
 // Dir holds the cluster's logs, its audit log and its kubeconfigs.
@@ -134,9 +160,12 @@ func (c *Cluster) Kubeconfig() string { return filepath.Join(c.dir, "admin.kubec
 // answers unless a test sees to it.
 func (c *Cluster) ServicesSocket() string { return filepath.Join(c.dir, "services.sock") }
 
-// stop ends the cluster and says what is left of it: everything when it is to
+// Stop ends the cluster and says what is left of it: everything when it is to
 // be kept, the logs after a failure, else nothing.
-func (c *Cluster) stop(failed bool) string {
+func (c *Cluster) Stop(failed bool) string {
+	if c.existing {
+		return c.leave(failed)
+	}
 	if c.keep {
 		c.stopDisks()
 		return fmt.Sprintf("the cluster is left up (its disks are not provisioned any more):\n"+

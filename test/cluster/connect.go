@@ -109,16 +109,25 @@ func (c *Cluster) startDisks(context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := c.openClientLog(); err != nil {
+		return err
+	}
+	c.disks = disks.New(api)
+	stop, closeLog := c.disks.Run(c.clientLog), c.stopDisks
+	c.stopDisks = sync.OnceFunc(func() {
+		stop()
+		closeLog()
+	})
+	return nil
+}
+
+// openClientLog makes the log of what clients in this process complain of.
+func (c *Cluster) openClientLog() error {
 	log, err := os.Create(filepath.Join(c.dir, "clients.log"))
 	if err != nil {
 		return err
 	}
 	c.clientLog = textlogger.NewLogger(textlogger.NewConfig(textlogger.Output(log)))
-	c.disks = disks.New(api)
-	stop := c.disks.Run(c.clientLog)
-	c.stopDisks = sync.OnceFunc(func() {
-		stop()
-		_ = log.Close()
-	})
+	c.stopDisks = func() { _ = log.Close() }
 	return nil
 }

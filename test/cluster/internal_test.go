@@ -21,7 +21,7 @@ func TestTakenPortIsToldApart(t *testing.T) {
 
 	c, err := launch(t.Context(), steps[:3])
 	require.NoError(t, err)
-	defer c.stop(false)
+	defer c.Stop(false)
 	c.port = taken.Addr().(*net.TCPAddr).Port
 	ctx, cancel := context.WithTimeout(t.Context(), Patience)
 	defer cancel()
@@ -67,10 +67,12 @@ type fatal struct {
 
 func (f *fatal) Helper() {}
 
-func (f *fatal) Fatalf(format string, args ...any) {
-	f.said = fmt.Sprintf(format, args...)
+func (f *fatal) Fatal(args ...any) {
+	f.said = fmt.Sprint(args...)
 	runtime.Goexit()
 }
+
+func (f *fatal) Fatalf(format string, args ...any) { f.Fatal(fmt.Sprintf(format, args...)) }
 
 // ended runs a function that ends its test and returns what it said.
 func ended(t *testing.T, do func(testing.TB)) string {

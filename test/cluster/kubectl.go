@@ -34,8 +34,11 @@ func (c *Cluster) Kubectl(tb testing.TB, input []byte, args ...string) (stdout, 
 	tb.Helper()
 	ctx, cancel := context.WithTimeout(tb.Context(), kubectlTimeout)
 	defer cancel()
-	flags := []string{"kubectl", "--kubeconfig", c.Kubeconfig(), "--cache-dir", filepath.Join(c.dir, "kubectl-cache")}
-	cmd := exec.CommandContext(ctx, c.binary, append(flags, args...)...)
+	flags := []string{"--kubeconfig", c.Kubeconfig(), "--cache-dir", filepath.Join(c.dir, "kubectl-cache")}
+	cmd := exec.CommandContext(ctx, "kubectl", append(flags, args...)...)
+	if c.binary != "" {
+		cmd = exec.CommandContext(ctx, c.binary, append(append([]string{"kubectl"}, flags...), args...)...)
+	}
 	var out, errs bytes.Buffer
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(input), &out, &errs
 	err = cmd.Run()

@@ -11,7 +11,8 @@ import (
 	"github.com/fleetwright/fleetwright/test/cluster"
 )
 
-var shared cluster.Shared
+// Nothing here is about a cluster that exists already.
+var shared = cluster.Shared{Needs: []cluster.Capability{cluster.Programs}}
 
 func TestMain(m *testing.M) {
 	if part := os.Getenv(partEnv); part != "" {
@@ -26,11 +27,13 @@ const partEnv = "FLEETWRIGHT_TEST_PART"
 
 // play starts a cluster of its own, prints its directory and comes to an end.
 func play(part string) {
-	launch := cluster.LaunchLittle
+	var c *cluster.Cluster
+	var err error
 	if part == "wait" || part == "keep" {
-		launch = cluster.Launch
+		c, err = cluster.Launch(context.Background())
+	} else {
+		c, err = cluster.LaunchLittle(context.Background())
 	}
-	c, err := launch(context.Background())
 	if err != nil {
 		fmt.Println("failed:", err)
 		os.Exit(1)

@@ -25,13 +25,35 @@ func (w *World) Nodes(zone string) []string { return slices.Clone(w.nodes[zone])
 // be scheduled on it: one that is not ready yet makes a Pod unschedulable.
 func (w *World) AddNode(zone string) string {
 	w.tb.Helper()
-	node := w.addNode(zone)
-	w.waitNode(node, true)
+	w.Needs(w.tb, Nodes)
+	node, err := w.Add(w.tb.Context(), zone)
+	w.must(err, "adding a node")
 	return node
 }
 
-func (w *World) addNode(zone string) string {
+// Add is AddNode where there is no test.
+func (w *World) Add(ctx context.Context, zone string) (string, error) {
+	node, err := w.addNode(ctx, zone)
+	if err != nil {
+		return "", err
+	}
+	return node, w.awaitNode(ctx, node, true)
+}
+
+// AddNodes adds a number of nodes, the same to each zone as far as that goes.
+func (w *World) AddNodes(count int) {
 	w.tb.Helper()
+	w.Needs(w.tb, Nodes)
+	var added []string
+	for i := range count {
+		node, err := w.addNode(w.tb.Context(), w.Zones[i%len(w.Zones)])
+		w.must(err, "adding a node")
+		added = append(added, node)
+	}
+	w.must(w.awaitNodes(w.tb.Context(), added, true), "adding nodes")
+}
+
+func (w *World) addNode(ctx context.Context, zone string) (string, error) {
 	capacity := corev1.ResourceList{
 		corev1.ResourceCPU:              resource.MustParse("16"),
 		corev1.ResourceMemory:           resource.MustParse("64Gi"),
@@ -57,10 +79,12 @@ func (w *World) addNode(zone string) string {
 			},
 		},
 	}
-	w.must(w.Client.Create(w.tb.Context(), node), "adding a node to "+zone)
+	if err := w.Client.Create(ctx, node); err != nil {
+		return "", fmt.Errorf("adding a node to %s: %w", zone, err)
+	}
 	w.nodes[zone] = append(w.nodes[zone], node.Name)
-	w.patch(node, map[string]any{"metadata": map[string]any{"labels": map[string]any{corev1.LabelHostname: node.Name}}})
-	return node.Name
+	labels := map[string]any{corev1.LabelHostname: node.Name}
+	return node.Name, w.merge(ctx, node, map[string]any{"metadata": map[string]any{"labels": labels}})
 }
 
 // SilenceNode stops a node's kubelet, as a cut network or a power loss does:
@@ -68,38 +92,40 @@ func (w *World) addNode(zone string) string {
 // plane has noticed. What is on the node stays there, and is told to leave.
 func (w *World) SilenceNode(node string) {
 	w.tb.Helper()
-	w.kubelet(node, "silent")
-	w.waitNode(node, false)
+	w.Needs(w.tb, Nodes)
+	w.must(w.Silence(w.tb.Context(), node), "silencing "+node)
+}
+
+// Silence is SilenceNode where there is no test.
+func (w *World) Silence(ctx context.Context, nodes ...string) error {
+	return w.steer(ctx, nodes, kubeletSilent, false)
 }
 
 // RestoreNode starts a silent node's kubelet again and returns once the
 // control plane has noticed.
 func (w *World) RestoreNode(node string) {
 	w.tb.Helper()
-	w.kubelet(node, kubeletRunning)
-	w.waitNode(node, true)
+	w.Needs(w.tb, Nodes)
+	w.must(w.Restore(w.tb.Context(), node), "restoring "+node)
+}
+
+// Restore is RestoreNode where there is no test.
+func (w *World) Restore(ctx context.Context, nodes ...string) error {
+	return w.steer(ctx, nodes, kubeletRunning, true)
 }
 
 // LoseZone silences every node of a zone.
 func (w *World) LoseZone(zone string) {
 	w.tb.Helper()
-	for _, node := range w.nodes[zone] {
-		w.kubelet(node, "silent")
-	}
-	for _, node := range w.nodes[zone] {
-		w.waitNode(node, false)
-	}
+	w.Needs(w.tb, Nodes)
+	w.must(w.Silence(w.tb.Context(), w.nodes[zone]...), "losing "+zone)
 }
 
 // ReturnZone restores every node of a zone.
 func (w *World) ReturnZone(zone string) {
 	w.tb.Helper()
-	for _, node := range w.nodes[zone] {
-		w.kubelet(node, kubeletRunning)
-	}
-	for _, node := range w.nodes[zone] {
-		w.waitNode(node, true)
-	}
+	w.Needs(w.tb, Nodes)
+	w.must(w.Restore(w.tb.Context(), w.nodes[zone]...), "returning "+zone)
 }
 
 // RemoveNode removes a node for good, as a cloud does with a machine that is
@@ -107,7 +133,8 @@ func (w *World) ReturnZone(zone string) {
 // not come back, which takes it up to a minute.
 func (w *World) RemoveNode(node string) {
 	w.tb.Helper()
-	w.kubelet(node, "silent")
+	w.Needs(w.tb, Nodes)
+	w.must(w.kubelet(w.tb.Context(), node, kubeletSilent), "removing node "+node)
 	object := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: node}}
 	w.must(w.Client.Delete(w.tb.Context(), object), "removing node "+node)
 	Wait(w.tb, "node "+node+" to be gone", w.Gone(object))
@@ -117,7 +144,7 @@ func (w *World) RemoveNode(node string) {
 }
 
 // Cordon keeps new Pods from a node.
-func (w *World) Cordon(node string) { w.tb.Helper(); w.unschedulable(node, true) }
+func (w *World) Cordon(node string) { w.tb.Helper(); w.Needs(w.tb, Nodes); w.unschedulable(node, true) }
 
 // Uncordon ends Cordon.
 func (w *World) Uncordon(node string) { w.tb.Helper(); w.unschedulable(node, nil) }
@@ -127,6 +154,7 @@ func (w *World) Uncordon(node string) { w.tb.Helper(); w.unschedulable(node, nil
 // the test has patience.
 func (w *World) Drain(node string) {
 	w.tb.Helper()
+	w.Needs(w.tb, Nodes)
 	w.Cordon(node)
 	Wait(w.tb, "node "+node+" to be drained", func(ctx context.Context) (bool, string) {
 		var pods corev1.PodList
@@ -155,9 +183,18 @@ func (w *World) Evict(ctx context.Context, pod string) error {
 	return err
 }
 
-func (w *World) kubelet(node, state string) {
-	w.tb.Helper()
-	w.patch(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: node}},
+// steer tells kubelets to run or to be silent, and waits until that is noticed.
+func (w *World) steer(ctx context.Context, nodes []string, state string, ready bool) error {
+	for _, node := range nodes {
+		if err := w.kubelet(ctx, node, state); err != nil {
+			return err
+		}
+	}
+	return w.awaitNodes(ctx, nodes, ready)
+}
+
+func (w *World) kubelet(ctx context.Context, node, state string) error {
+	return w.merge(ctx, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: node}},
 		map[string]any{"metadata": map[string]any{"labels": map[string]any{kubeletLabel: state}}})
 }
 
@@ -167,16 +204,24 @@ func (w *World) unschedulable(node string, value any) {
 		map[string]any{"spec": map[string]any{"unschedulable": value}})
 }
 
-// waitNode waits until the control plane counts on a node, or does not any
+func (w *World) awaitNodes(ctx context.Context, names []string, ready bool) error {
+	for _, name := range names {
+		if err := w.awaitNode(ctx, name, ready); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// awaitNode waits until the control plane counts on a node, or does not any
 // more: the taints are what its other parts go by.
-func (w *World) waitNode(name string, ready bool) {
-	w.tb.Helper()
+func (w *World) awaitNode(ctx context.Context, name string, ready bool) error {
 	awaited := "node " + name + " to be ready"
 	if !ready {
 		awaited = "node " + name + " to be given up"
 	}
 	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}}
-	Wait(w.tb, awaited, w.Object(node, func() (bool, string) {
+	return Await(ctx, Patience, awaited, w.Object(node, func() (bool, string) {
 		tainted := slices.ContainsFunc(node.Spec.Taints, func(taint corev1.Taint) bool {
 			return taint.Key == corev1.TaintNodeNotReady || taint.Key == corev1.TaintNodeUnreachable && taint.Effect == corev1.TaintEffectNoExecute
 		})

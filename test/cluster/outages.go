@@ -28,6 +28,7 @@ func (c *Cluster) StopControllers(tb testing.TB) (start func()) {
 
 func (c *Cluster) outage(tb testing.TB, name string) (start func()) {
 	tb.Helper()
+	c.Needs(tb, Programs)
 	if err := c.halt(tb.Context(), name); err != nil {
 		tb.Fatal(err)
 	}
@@ -51,6 +52,7 @@ func (c *Cluster) outage(tb testing.TB, name string) (start func()) {
 // it: it takes a Pod that has a deleted Pod's name for that Pod on another node.)
 func (c *Cluster) RestartAPIServer(tb testing.TB) {
 	tb.Helper()
+	c.Needs(tb, Programs)
 	ctx, cancel := context.WithTimeout(tb.Context(), startTimeout)
 	defer cancel()
 	if err := c.halt(ctx, "kube-apiserver"); err != nil {

@@ -17,6 +17,7 @@ import (
 // The Pod that replaces it behaves as its image says.
 func (w *World) Behave(pod string, behaviour Behaviour) {
 	w.tb.Helper()
+	w.Needs(w.tb, Nodes)
 	w.must(w.Tell(w.tb.Context(), client.ObjectKey{Namespace: w.Namespace, Name: pod}, behaviour), "patching Pod "+pod)
 	w.WaitBehaviour(pod, behaviour)
 }
@@ -38,6 +39,7 @@ func (w *World) WaitBehaviour(pod string, behaviour Behaviour) {
 // that hangs does. Deleting it is the test's own affair.
 func (w *World) Stick(pod string) {
 	w.tb.Helper()
+	w.Needs(w.tb, Nodes)
 	w.annotate(pod, stuckAnnotation, "true")
 }
 
@@ -72,8 +74,16 @@ func (w *World) annotate(pod, key string, value any) {
 // patch merges changes into an object.
 func (w *World) patch(object client.Object, changes map[string]any) {
 	w.tb.Helper()
+	w.must(w.merge(w.tb.Context(), object, changes), "changing an object")
+}
+
+func (w *World) merge(ctx context.Context, object client.Object, changes map[string]any) error {
 	content, err := json.Marshal(changes)
-	w.must(err, "encoding a patch")
-	err = w.Client.Patch(w.tb.Context(), object, client.RawPatch(types.MergePatchType, content))
-	w.must(err, "patching "+kind(object)+" "+object.GetName())
+	if err != nil {
+		return err
+	}
+	if err := w.Client.Patch(ctx, object, client.RawPatch(types.MergePatchType, content)); err != nil {
+		return fmt.Errorf("patching %s %s: %w", kind(object), object.GetName(), err)
+	}
+	return nil
 }

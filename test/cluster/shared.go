@@ -20,8 +20,11 @@ import (
 // Shared is one cluster for all tests of a package, started by the first that
 // asks for it. The zero value is ready.
 type Shared struct {
-	// Check is done when all tests of the package ran and passed, if not nil.
+	// Check is done when all tests of the package ran and passed on a cluster
+	// with an audit log, if not nil.
 	Check func(*Cluster) error
+	// Needs are capabilities without which no test of the package runs.
+	Needs []Capability
 
 	once    sync.Once
 	cluster *Cluster
@@ -52,24 +55,34 @@ func (s *Shared) Main(m *testing.M) int {
 			fmt.Fprintln(os.Stderr, err)
 			code = max(code, 1)
 		}
-		if s.Check != nil && code == 0 && flag.Lookup("test.run").Value.String()+flag.Lookup("test.skip").Value.String() == "" {
+		fmt.Fprint(os.Stderr, s.cluster.tellLeft())
+		if s.Check != nil && code == 0 && !s.cluster.existing && flag.Lookup("test.run").Value.String()+flag.Lookup("test.skip").Value.String() == "" {
 			if err := s.Check(s.cluster); err != nil {
 				fmt.Fprintln(os.Stderr, err)
 				code = 1
 			}
 		}
-		if said := s.cluster.stop(s.failed.Load()); said != "" {
+		if said := s.cluster.Stop(s.failed.Load()); said != "" {
 			fmt.Fprintln(os.Stderr, said)
+			if s.cluster.existing && !s.cluster.keep {
+				code = max(code, 1)
+			}
 		}
 	}
 	return code
 }
 
-// Cluster returns the cluster. A test that fails says where its logs are.
+// Cluster returns the cluster: a control plane of this package, or the existing
+// one that $FLEETWRIGHT_KUBECONFIG says. A test that fails says where its logs are.
 func (s *Shared) Cluster(tb testing.TB) *Cluster {
 	tb.Helper()
 	s.once.Do(func() {
-		if s.cluster, s.err = launch(context.Background(), steps); s.err == nil {
+		if os.Getenv(KubeconfigEnv) != "" {
+			s.cluster, s.err = attach(context.Background())
+		} else {
+			s.cluster, s.err = launch(context.Background(), steps)
+		}
+		if s.err == nil {
 			// Client libraries complain of every fault that a test makes.
 			klog.SetLogger(s.cluster.clientLog)
 			log.SetLogger(s.cluster.clientLog)
@@ -77,6 +90,9 @@ func (s *Shared) Cluster(tb testing.TB) *Cluster {
 	})
 	if s.err != nil {
 		tb.Fatal(s.err)
+	}
+	for _, capability := range s.Needs {
+		s.cluster.Needs(tb, capability)
 	}
 	tb.Cleanup(func() {
 		s.cluster.checkAlive(tb)

@@ -12,7 +12,8 @@ import (
 // The kubelet that kwok plays is steered by these.
 const (
 	kubeletLabel   = "kubelet.fleetwright.test/state" // on a Node
-	kubeletRunning = "running"                        // anything else: silent
+	kubeletRunning = "running"
+	kubeletSilent  = "silent"
 
 	behaviourAnnotation = "kubelet.fleetwright.test/behaviour" // on a Pod
 	stuckAnnotation     = "kubelet.fleetwright.test/stuck"     // on a Pod

@@ -13,8 +13,8 @@ import (
 )
 
 // Patience is how long Wait waits. What is awaited takes seconds; the rest is
-// for machines that are busy with something else.
-const Patience = time.Minute
+// for machines that are busy with something else. It does not change.
+var Patience = patience()
 
 // interval is how often a state is looked at.
 const interval = 100 * time.Millisecond
@@ -33,7 +33,14 @@ func Wait(tb testing.TB, awaited string, check Check) {
 // WaitWithin is Wait for what takes longer, or has to be faster.
 func WaitWithin(tb testing.TB, limit time.Duration, awaited string, check Check) {
 	tb.Helper()
-	ctx, cancel := context.WithTimeout(tb.Context(), limit)
+	if err := Await(tb.Context(), limit, awaited, check); err != nil {
+		tb.Fatal(err)
+	}
+}
+
+// Await is WaitWithin where there is no test.
+func Await(ctx context.Context, limit time.Duration, awaited string, check Check) error {
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	tick := time.NewTicker(interval)
 	defer tick.Stop()
@@ -41,14 +48,14 @@ func WaitWithin(tb testing.TB, limit time.Duration, awaited string, check Check)
 	for {
 		ok, seen := check(ctx)
 		if ok {
-			return
+			return nil
 		}
 		if ctx.Err() == nil {
 			last = seen // else it may only have seen the deadline
 		}
 		select {
 		case <-ctx.Done():
-			tb.Fatalf("waited %s for %s; last seen: %s", limit, awaited, last)
+			return fmt.Errorf("waited %s for %s; last seen: %s", limit, awaited, last)
 		case <-tick.C:
 		}
 	}

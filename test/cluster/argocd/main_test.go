@@ -17,7 +17,7 @@ type ctx = context.Context
 
 const root = "../../.."
 
-var shared cluster.Shared
+var shared = cluster.Shared{Needs: []cluster.Capability{cluster.Nodes}}
 
 func TestMain(m *testing.M) { os.Exit(shared.Main(m)) }
 

@@ -47,13 +47,25 @@ var portFlags = map[string]string{
 // project can be created. One call for each cluster.
 func Run(tb testing.TB, c *cluster.Cluster) {
 	tb.Helper()
+	c.Needs(tb, cluster.Nodes)
+	if err := Serve(tb.Context(), c); err != nil {
+		tb.Fatal(err)
+	}
+}
+
+// Serve is Run where there is no test.
+func Serve(ctx context.Context, c *cluster.Cluster) error {
 	k := &kubelet{c: c, binaries: map[string]string{}, pods: map[types.UID]*container{}, starts: make(chan start)}
 	for _, name := range []string{"fleetwright-healer", "fleetwright-webhook"} {
-		k.binaries["/"+name] = program.Build(tb, c, name)
+		binary, err := program.BuildIn(ctx, c.Dir(), name)
+		if err != nil {
+			return err
+		}
+		k.binaries["/"+name] = binary
 	}
 	go k.startAll()
-	if err := k.serveServices(tb.Context()); err != nil {
-		tb.Fatal(err)
+	if err := k.serveServices(ctx); err != nil {
+		return err
 	}
 	factory := informers.NewSharedInformerFactory(c.Kubernetes, 0)
 	handler := cache.ResourceEventHandlerFuncs{
@@ -67,10 +79,11 @@ func Run(tb testing.TB, c *cluster.Cluster) {
 		},
 	}
 	if _, err := factory.Core().V1().Pods().Informer().AddEventHandler(handler); err != nil {
-		tb.Fatal(err)
+		return err
 	}
 	factory.StartWithContext(context.Background())
-	factory.WaitForCacheSync(tb.Context().Done())
+	factory.WaitForCacheSync(ctx.Done())
+	return ctx.Err()
 }
 
 // kubelet is what there is of one here.

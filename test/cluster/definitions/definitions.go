@@ -26,15 +26,18 @@ import (
 func Install(tb testing.TB, c *cluster.Cluster) {
 	tb.Helper()
 	for _, manifest := range Fleets(tb) {
-		install(tb, c, manifest)
+		must(tb, install(tb.Context(), c, manifest))
 	}
-	Routes(tb, c)
+	must(tb, Routes(tb.Context(), c))
 }
 
 // Routes installs the definition of HTTPRoutes alone.
-func Routes(tb testing.TB, c *cluster.Cluster) {
-	tb.Helper()
-	install(tb, c, httpRoute(tb))
+func Routes(ctx context.Context, c *cluster.Cluster) error {
+	manifest, err := httpRoute(ctx)
+	if err != nil {
+		return err
+	}
+	return install(ctx, c, manifest)
 }
 
 // Fleets returns the definitions of fleets and reservations as they ship.
@@ -52,22 +55,24 @@ func Fleets(tb testing.TB) [][]byte {
 }
 
 // httpRoute is from the module that the types are of.
-func httpRoute(tb testing.TB) []byte {
-	tb.Helper()
-	dir, err := exec.CommandContext(tb.Context(), "go", "list", "-m", "-f", "{{.Dir}}", "sigs.k8s.io/gateway-api").Output()
-	must(tb, err)
-	manifest, err := os.ReadFile(filepath.Join(strings.TrimSpace(string(dir)),
-		"config", "crd", "standard", "gateway.networking.k8s.io_httproutes.yaml"))
-	must(tb, err)
-	return manifest
+func httpRoute(ctx context.Context) ([]byte, error) {
+	dir, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}", "sigs.k8s.io/gateway-api").Output()
+	if err != nil {
+		return nil, fmt.Errorf("finding the module of the Gateway API: %w", err)
+	}
+	return os.ReadFile(filepath.Join(strings.TrimSpace(string(dir)), "config", "crd", "standard", "gateway.networking.k8s.io_httproutes.yaml"))
 }
 
-func install(tb testing.TB, c *cluster.Cluster, manifest []byte) {
-	tb.Helper()
+func install(ctx context.Context, c *cluster.Cluster, manifest []byte) error {
 	object := &unstructured.Unstructured{}
-	must(tb, yaml.UnmarshalStrict(manifest, &object.Object))
-	must(tb, c.Client.Create(tb.Context(), object))
-	cluster.Wait(tb, "CustomResourceDefinition "+object.GetName()+" to be served", func(ctx context.Context) (bool, string) {
+	if err := yaml.UnmarshalStrict(manifest, &object.Object); err != nil {
+		return err
+	}
+	if err := c.Client.Create(ctx, object); err != nil {
+		return err
+	}
+	awaited := "CustomResourceDefinition " + object.GetName() + " to be served"
+	return cluster.Await(ctx, cluster.Patience, awaited, func(ctx context.Context) (bool, string) {
 		if err := c.Client.Get(ctx, client.ObjectKeyFromObject(object), object); err != nil {
 			return false, err.Error()
 		}

@@ -8,9 +8,9 @@ package demo
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
-	"testing"
 	"time"
 
 	eventsv1 "k8s.io/api/events/v1"
@@ -27,11 +27,11 @@ import (
 
 // Options say how a demo goes.
 type Options struct {
-	Start func(testing.TB) *cluster.Cluster // makes the control plane
-	Until int                               // the last step
-	Quick bool                              // tell Kubernetes that the dead node is off, rather than let the healer find out
-	Keep  bool                              // do not delete the fleet at the end; stay until the context is done
-	Pause time.Duration                     // after each step, to read
+	Cluster *cluster.Cluster // nil: one of its own, for as long as the demo runs
+	Until   int              // the last step
+	Quick   bool             // tell Kubernetes that the dead node is off, rather than let the healer find out
+	Keep    bool             // do not delete the fleet at the end; stay until the context is done
+	Pause   time.Duration    // after each step, to read
 }
 
 // patience bounds a wait. The longest is that for a Pod on a dead node.
@@ -46,28 +46,71 @@ const (
 // Steps is how many there are.
 func Steps() int { return len(steps) }
 
-// Run runs the demo on a screen. It ends tb when something does not come true.
-func Run(tb testing.TB, screen *Screen, o Options) {
-	tb.Helper()
-	d := &demo{tb: tb, screen: screen, Options: o, patience: patience}
+// Run runs the demo on a screen. It fails when something does not come true, or
+// when the context is done.
+func Run(ctx context.Context, screen *Screen, o Options) error {
+	d := &demo{ctx: ctx, screen: screen, Options: o, cluster: o.Cluster, patience: patience}
+	err := d.play(steps)
+	return errors.Join(err, d.close(err))
+}
+
+// play takes the steps. What fails in one of them is a failure here.
+func (d *demo) play(steps []step) (err error) {
+	defer func() {
+		switch r := recover().(type) {
+		case nil:
+		case failure:
+			err = r.error
+		default:
+			panic(r)
+		}
+	}()
 	for i, s := range steps {
-		if i == o.Until || s.end && o.Keep {
+		if i == d.Until || s.end && d.Keep {
 			break
 		}
-		screen.headline(fmt.Sprintf("%d. %s", i+1, s.title))
+		d.screen.headline(fmt.Sprintf("%d. %s", i+1, s.title))
 		d.began = time.Now()
 		s.run(d)
 		d.pause()
 	}
-	if o.Keep {
+	if d.Keep {
 		d.linger()
+	}
+	return nil
+}
+
+// close takes down what the demo has made.
+func (d *demo) close(failed error) error {
+	var err error
+	if d.world != nil {
+		err = d.world.Close()
+	}
+	if d.Cluster == nil && d.cluster != nil {
+		if said := d.cluster.Stop(failed != nil && d.ctx.Err() == nil); said != "" {
+			err = errors.Join(err, errors.New(said))
+		}
+	}
+	return err
+}
+
+// failure is what ends a step. It does not leave this package.
+type failure struct{ error }
+
+// check ends the step by an error, if it is one, or by the context's.
+func (d *demo) check(err error) {
+	if ended := d.ctx.Err(); ended != nil {
+		panic(failure{ended})
+	}
+	if err != nil {
+		panic(failure{err})
 	}
 }
 
 // demo is one that runs.
 type demo struct {
 	Options
-	tb     testing.TB
+	ctx    context.Context
 	screen *Screen
 
 	shell   *shell
@@ -81,52 +124,45 @@ type demo struct {
 }
 
 // connect makes the client that reads fleets.
-func (d *demo) connect() {
+func (d *demo) connect() (err error) {
 	types := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{scheme.AddToScheme, v1alpha1.AddToScheme} {
-		if err := add(types); err != nil {
-			d.tb.Fatal(err)
-		}
+	if err := errors.Join(scheme.AddToScheme(types), v1alpha1.AddToScheme(types)); err != nil {
+		return err
 	}
-	var err error
-	if d.client, err = client.New(d.cluster.Config, client.Options{Scheme: types}); err != nil {
-		d.tb.Fatal(err)
-	}
+	d.client, err = client.New(d.cluster.Config, client.Options{Scheme: types})
+	return err
 }
 
 // pause leaves time to read.
 func (d *demo) pause() {
 	select {
-	case <-d.tb.Context().Done():
-		d.tb.FailNow()
+	case <-d.ctx.Done():
 	case <-time.After(d.Pause):
 	}
+	d.check(nil)
 }
 
 // until shows the fleet until something is true of it, and leaves it on the
 // screen; nil is a fleet that is gone.
 func (d *demo) until(truth string, holds func(*v1alpha1.PersistentFleet) bool) {
-	d.tb.Helper()
 	v, passed := d.watch(truth, d.look, func(v view) bool { return holds(v.fleet) })
 	d.screen.live(append(v.table(d.screen.width(), time.Now()), came(truth, passed))...)
 	d.screen.settle()
 }
 
 // during shows the fleet until work is done, which makes something true.
-func (d *demo) during(truth string, work func()) {
-	d.tb.Helper()
+func (d *demo) during(truth string, work func() error) {
 	d.screen.say(came(truth, d.wait(truth, d.look, work)))
 }
 
 // wait shows what it waits for, and what a look shows, while work is done, and
 // clears the screen of it.
-func (d *demo) wait(truth string, look func() view, work func()) time.Duration {
-	d.tb.Helper()
-	done := make(chan struct{})
+func (d *demo) wait(truth string, look func() view, work func() error) time.Duration {
+	done, failed := make(chan struct{}), error(nil)
 	defer func() { <-done }() // an interrupt ends work too, and then there is something to clean up
 	go func() {
-		defer close(done) // work may end its goroutine
-		work()
+		defer close(done)
+		failed = work()
 	}()
 	_, passed := d.watch(truth, look, func(view) bool {
 		select {
@@ -137,16 +173,13 @@ func (d *demo) wait(truth string, look func() view, work func()) time.Duration {
 		}
 	})
 	d.screen.clear()
-	if d.tb.Failed() || d.tb.Context().Err() != nil {
-		d.tb.FailNow()
-	}
+	d.check(failed)
 	return passed
 }
 
 // watch draws what a look shows until it has ended, and returns the last look
 // and how long that took. Waits without a look show when they last.
 func (d *demo) watch(truth string, look func() view, ended func(view) bool) (view, time.Duration) {
-	d.tb.Helper()
 	started := time.Now()
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
@@ -166,11 +199,11 @@ func (d *demo) watch(truth string, look func() view, ended func(view) bool) (vie
 				line{{"⋯ waiting until " + truth, cyan}, {"  " + passed.String(), clock}})...)
 		}
 		if d.patience > 0 && passed > d.patience {
-			d.tb.Fatalf("waited %s until %s", d.patience, truth)
+			d.check(fmt.Errorf("waited %s until %s", d.patience, truth))
 		}
 		select {
-		case <-d.tb.Context().Done():
-			d.tb.FailNow()
+		case <-d.ctx.Done():
+			d.check(nil)
 		case <-tick.C:
 		}
 	}
@@ -183,24 +216,21 @@ func came(truth string, passed time.Duration) line {
 
 // look reads the fleet and what the healer did in this step.
 func (d *demo) look() view {
-	ctx, cancel := context.WithTimeout(d.tb.Context(), cluster.Patience)
+	ctx, cancel := context.WithTimeout(d.ctx, cluster.Patience)
 	defer cancel()
 	fleet := &v1alpha1.PersistentFleet{}
 	err := d.client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, fleet)
 	if apierrors.IsNotFound(err) || meta.IsNoMatchError(err) {
 		return view{}
-	} else if err != nil {
-		d.fail(err)
 	}
+	d.check(err)
 	return view{fleet: fleet, events: d.events(ctx)}
 }
 
 // events are those about the fleet since the step began, at most the last few.
 func (d *demo) events(ctx context.Context) []eventsv1.Event {
 	list, err := d.cluster.Kubernetes.EventsV1().Events(namespace).List(ctx, metav1.ListOptions{})
-	if err != nil {
-		d.fail(err)
-	}
+	d.check(err)
 	out := slices.DeleteFunc(list.Items, func(e eventsv1.Event) bool {
 		return e.Regarding.Kind != "PersistentFleet" || e.Regarding.Name != name || e.EventTime.Time.Before(d.began)
 	})
@@ -210,12 +240,3 @@ func (d *demo) events(ctx context.Context) []eventsv1.Event {
 
 // maxEvents is how many of them are shown.
 const maxEvents = 4
-
-// fail ends the demo by an error, unless it has been told to end.
-func (d *demo) fail(err error) {
-	d.tb.Helper()
-	if d.tb.Context().Err() != nil {
-		d.tb.FailNow()
-	}
-	d.tb.Fatal(err)
-}

@@ -15,7 +15,7 @@ import (
 	"github.com/fleetwright/fleetwright/test/cluster/demo"
 )
 
-var shared cluster.Shared
+var shared = cluster.Shared{Needs: []cluster.Capability{cluster.Nodes}}
 
 func TestMain(m *testing.M) { os.Exit(shared.Main(m)) }
 
@@ -72,7 +72,7 @@ func TestEachStepComesTrue(t *testing.T) {
 			t.Log("\n" + said.String())
 		}
 	})
-	demo.Run(t, &demo.Screen{Out: &said}, demo.Options{Start: shared.Cluster, Until: demo.Steps(), Quick: true})
+	require.NoError(t, demo.Run(t.Context(), &demo.Screen{Out: &said}, demo.Options{Cluster: shared.Cluster(t), Until: demo.Steps(), Quick: true}))
 
 	lines := strings.Split(said.String(), "\n")
 	for _, part := range parts {

@@ -5,7 +5,7 @@ package demo
 import (
 	"bytes"
 	"context"
-	"io"
+	"errors"
 	"strings"
 	"sync"
 	"testing"
@@ -14,7 +14,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fleetwright/fleetwright/test/cluster"
-	"github.com/fleetwright/fleetwright/test/cluster/standin"
 )
 
 // Kept, the nodes are all there, everything runs until the demo is told to end,
@@ -23,18 +22,16 @@ func TestLinger(t *testing.T) {
 	ctx, end := context.WithCancel(t.Context())
 	defer end()
 	said := &transcript{}
-	var d *demo
+	d := &demo{ctx: ctx, screen: &Screen{Out: said}, patience: patience, Options: Options{Until: Steps(), Quick: true, Keep: true}}
+	loseNode := func(d *demo) {
+		d.dead = d.world.Nodes(d.world.Zones[0])[0]
+		d.check(d.world.Silence(ctx, d.dead))
+		d.run("kubectl taint node " + d.dead + " node.kubernetes.io/out-of-service=nodeshutdown:NoExecute")
+	}
 	ended := make(chan error, 1)
 	go func() {
-		ended <- standin.Run(ctx, "demo", io.Discard, func(tb testing.TB) {
-			d = &demo{tb: tb, screen: &Screen{Out: said}, patience: patience}
-			d.Start, d.Quick = func(tb testing.TB) *cluster.Cluster { return cluster.Start(tb) }, true
-			d.start()
-			d.dead = d.world.Nodes(d.world.Zones[0])[0]
-			d.world.SilenceNode(d.dead)
-			d.run("kubectl taint node " + d.dead + " node.kubernetes.io/out-of-service=nodeshutdown:NoExecute")
-			d.linger()
-		})
+		err := d.play([]step{{title: "Start", run: (*demo).start}, {title: "Lose a node", run: loseNode}})
+		ended <- errors.Join(err, d.close(err))
 	}()
 	stays := func(context.Context) (bool, string) { return len(ended) == 0, said.String() }
 	cluster.WaitWithin(t, patience, "the demo to be kept", func(ctx context.Context) (bool, string) {

@@ -3,6 +3,7 @@
 package demo
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -10,7 +11,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
-	"testing"
 	"time"
 
 	"github.com/fleetwright/fleetwright/test/cluster"
@@ -24,49 +24,45 @@ type shell struct {
 	env      []string
 }
 
-func newShell(tb testing.TB, c *cluster.Cluster) *shell {
-	tb.Helper()
+func newShell(ctx context.Context, c *cluster.Cluster) (*shell, error) {
 	_, file, _, _ := runtime.Caller(0)
 	s := &shell{dir: filepath.Join(filepath.Dir(file), "..", "..", ".."), bin: filepath.Join(c.Dir(), "bin")}
-	must := func(err error) {
-		if err != nil {
-			tb.Fatal(err)
-		}
+	fleetwright, err := program.BuildIn(ctx, c.Dir(), "fleetwright")
+	if err != nil {
+		return nil, err
 	}
-	must(os.MkdirAll(s.bin, 0o755))
-	for name, command := range map[string]string{
-		"kubectl":     c.Binary() + " kubectl",
-		"fleetwright": program.Build(tb, c, "fleetwright"),
-	} {
-		must(os.WriteFile(filepath.Join(s.bin, name), []byte("#!/bin/sh\nexec "+command+" \"$@\"\n"), 0o755))
+	if err := os.MkdirAll(s.bin, 0o755); err != nil {
+		return nil, err
+	}
+	for name, command := range map[string]string{"kubectl": c.Binary() + " kubectl", "fleetwright": fleetwright} {
+		if err := os.WriteFile(filepath.Join(s.bin, name), []byte("#!/bin/sh\nexec "+command+" \"$@\"\n"), 0o755); err != nil {
+			return nil, err
+		}
 	}
 	s.env = append(os.Environ(), "KUBECONFIG="+c.Kubeconfig(), "KUBECACHEDIR="+filepath.Join(c.Dir(), "kubectl-cache"),
 		"PATH="+s.bin+":"+os.Getenv("PATH"))
-	return s
+	return s, nil
 }
 
 // run shows commands, runs them and shows what they print.
 func (d *demo) run(script string) {
-	d.tb.Helper()
 	d.execute(script, false)
 }
 
 // refused is run for what must not succeed.
 func (d *demo) refused(script string) {
-	d.tb.Helper()
 	d.execute(script, true)
 }
 
 func (d *demo) execute(script string, refused bool) {
-	d.tb.Helper()
 	for command := range strings.Lines(script) {
 		d.screen.say(line{{"$ ", cyan}, {strings.TrimRight(command, "\n"), bold}})
 	}
-	cmd := exec.CommandContext(d.tb.Context(), "bash", "-euo", "pipefail", "-c", script)
+	cmd := exec.CommandContext(d.ctx, "bash", "-euo", "pipefail", "-c", script)
 	cmd.Dir, cmd.Env, cmd.WaitDelay = d.shell.dir, d.shell.env, time.Second
 	var said []byte
 	var err error
-	d.wait("the command ends", nil, func() { said, err = cmd.CombinedOutput() })
+	d.wait("the command ends", nil, func() error { said, err = cmd.CombinedOutput(); return nil })
 	look := plain
 	if refused {
 		look = red
@@ -74,10 +70,10 @@ func (d *demo) execute(script string, refused bool) {
 	d.screen.say(shorten(string(said), look)...)
 	var exit *exec.ExitError
 	if refused && !errors.As(err, &exit) {
-		d.fail(fmt.Errorf("it should have been refused: %w", errors.Join(err, errors.New(script))))
+		d.check(fmt.Errorf("it should have been refused: %w", errors.Join(err, errors.New(script))))
 	}
 	if !refused && err != nil {
-		d.fail(fmt.Errorf("%s: %w", script, err))
+		d.check(fmt.Errorf("%s: %w", script, err))
 	}
 }
 

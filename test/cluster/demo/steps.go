@@ -35,11 +35,19 @@ var steps = []step{
 
 func (d *demo) start() {
 	d.note("etcd, API server, controllers and scheduler are real. Kubelets and disks are played.")
-	d.wait("Fleetwright is built, and a control plane with three zones runs", nil, func() {
-		d.cluster = d.Start(d.tb)
-		d.world = playground.Start(d.tb, d.cluster)
-		d.shell = newShell(d.tb, d.cluster)
-		d.connect()
+	d.wait("Fleetwright is built, and a control plane with three zones runs", nil, func() (err error) {
+		if d.cluster == nil {
+			if d.cluster, err = cluster.Launch(d.ctx); err != nil {
+				return err
+			}
+		}
+		if d.world, err = playground.Open(d.ctx, d.cluster); err != nil {
+			return err
+		}
+		if d.shell, err = newShell(d.ctx, d.cluster); err != nil {
+			return err
+		}
+		return d.connect()
 	})
 	d.run("kubectl get nodes -L topology.kubernetes.io/zone")
 }
@@ -71,9 +79,7 @@ func (d *demo) loseDisk() {
 	lost := d.member(2)
 	before := d.claim(lost.Name)
 	d.note(fmt.Sprintf("Somebody deletes the volume of %s behind the cluster's back, and its container crashes.", lost.Name))
-	if err := d.cluster.Tell(d.tb.Context(), client.ObjectKey{Namespace: namespace, Name: lost.Name}, cluster.Crashing); err != nil {
-		d.fail(err)
-	}
+	d.check(d.cluster.Tell(d.ctx, client.ObjectKey{Namespace: namespace, Name: lost.Name}, cluster.Crashing))
 	d.run(fmt.Sprintf("kubectl delete pv %[1]s --wait=false\nkubectl patch pv %[1]s --type=merge -p '{\"metadata\":{\"finalizers\":null}}'",
 		before.Spec.VolumeName))
 	d.until(lost.Name+" runs on a fresh disk", func(f *v1alpha1.PersistentFleet) bool {
@@ -85,7 +91,7 @@ func (d *demo) loseNode() {
 	lost := d.member(1)
 	before := d.claim(lost.Name)
 	d.note(fmt.Sprintf("The machine of %s, node %s, loses power. Its zone has another.", lost.Name, lost.Node))
-	d.during("Kubernetes gives the node up", func() { d.world.SilenceNode(lost.Node) })
+	d.during("Kubernetes gives the node up", func() error { return d.world.Silence(d.ctx, lost.Node) })
 	if d.Quick {
 		d.note("Left alone, the healer would remove the Pod by force in two and a half minutes. Who knows that the node is off can say so:")
 		d.run(fmt.Sprintf("kubectl taint node %s node.kubernetes.io/out-of-service=nodeshutdown:NoExecute", lost.Node))
@@ -107,11 +113,10 @@ func (d *demo) remove() {
 
 // linger leaves everything as it is until the demo is told to end.
 func (d *demo) linger() {
-	d.tb.Helper()
 	d.screen.headline("It is yours")
 	d.began = time.Now()
 	if d.dead != "" {
-		d.during("the lost node is back", func() { d.world.RestoreNode(d.dead) })
+		d.during("the lost node is back", func() error { return d.world.Restore(d.ctx, d.dead) })
 		if d.Quick {
 			d.run("kubectl taint node " + d.dead + " node.kubernetes.io/out-of-service-")
 		}
@@ -145,7 +150,6 @@ func find(f *v1alpha1.PersistentFleet, member string) v1alpha1.MemberStatus {
 
 // member is one whose zone has so many members. With one, a node there is free.
 func (d *demo) member(inZone int) v1alpha1.MemberStatus {
-	d.tb.Helper()
 	fleet := d.look().fleet
 	zones := map[string]int{}
 	for _, m := range fleet.Status.Members {
@@ -156,17 +160,14 @@ func (d *demo) member(inZone int) v1alpha1.MemberStatus {
 			return m
 		}
 	}
-	d.tb.Fatalf("five members in three zones, and no zone has %d", inZone)
+	d.check(fmt.Errorf("five members in three zones, and no zone has %d", inZone))
 	return v1alpha1.MemberStatus{}
 }
 
 // claim is that of a member, empty if there is none.
 func (d *demo) claim(member string) *corev1.PersistentVolumeClaim {
-	d.tb.Helper()
 	claim := &corev1.PersistentVolumeClaim{}
 	key := client.ObjectKey{Namespace: namespace, Name: "data-" + member}
-	if err := d.client.Get(d.tb.Context(), key, claim); client.IgnoreNotFound(err) != nil {
-		d.fail(err)
-	}
+	d.check(client.IgnoreNotFound(d.client.Get(d.ctx, key, claim)))
 	return claim
 }

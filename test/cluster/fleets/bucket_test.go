@@ -24,7 +24,7 @@ func newBucketFleet(t *testing.T, w *cluster.World, workload v1alpha1.Workload) 
 	replicas := int32(3)
 	f := &v1alpha1.BucketFleet{ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace, Name: "cache"}}
 	f.Spec.Replicas = &replicas
-	f.Spec.RuntimeImage = "registry.test/celld" + digest
+	f.Spec.RuntimeImage = w.Image()
 	f.Spec.ServiceAccountName = "default"
 	f.Spec.Placement.Zones = w.Zones
 	f.Spec.Storage.Bucket, f.Spec.Storage.Region = "s3://"+w.Namespace, "us-east-1"

@@ -38,7 +38,7 @@ func newLive(t *testing.T, replicas int32, change ...func(*live)) *live {
 		ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace, Name: "my-fleet"},
 	}}
 	f.Spec.Replicas = &replicas
-	f.Spec.RuntimeImage = "registry.test/celld" + digest
+	f.Spec.RuntimeImage = w.Image()
 	f.Spec.ServiceAccountName = "default"
 	f.Spec.Placement.Zones = w.Zones
 	f.Spec.Storage.Bucket, f.Spec.Storage.Region = "s3://"+w.Namespace, "us-east-1"

@@ -15,7 +15,7 @@ import (
 const root = "../../.."
 
 var (
-	shared   cluster.Shared
+	shared   = cluster.Shared{Needs: []cluster.Capability{cluster.Nodes}}
 	programs string // directory of what is built
 )
 

@@ -18,7 +18,7 @@ import (
 type ctx = context.Context
 
 var (
-	shared   = cluster.Shared{Check: rightsAreUsed}
+	shared   = cluster.Shared{Check: rightsAreUsed, Needs: []cluster.Capability{cluster.Callbacks}}
 	installs sync.Once
 	guard    *guards
 )

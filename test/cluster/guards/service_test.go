@@ -24,7 +24,7 @@ type service struct {
 
 func newService(t testing.TB) *service {
 	t.Helper()
-	listener, err := net.Listen("tcp", "localhost:0") //nolint:noctx // it stays as long as the process
+	listener, err := net.Listen("tcp", "localhost:0") // it stays as long as the process
 	require.NoError(t, err)
 	s := &service{open: map[net.Conn]bool{}}
 	_, s.port, err = net.SplitHostPort(listener.Addr().String())
@@ -87,7 +87,7 @@ func (s *service) forward(from net.Conn) {
 	if address == "" {
 		return
 	}
-	to, err := net.Dial("tcp", address) //nolint:noctx // ends with the other side
+	to, err := net.Dial("tcp", address) // ends with the other side
 	if err != nil {
 		return
 	}

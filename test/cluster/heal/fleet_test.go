@@ -26,8 +26,6 @@ import (
 	"github.com/fleetwright/fleetwright/test/cluster"
 )
 
-const digest = "@sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
-
 // A subject is a fleet in a World, as Git has it, and the healer that looks
 // after it.
 type subject struct {
@@ -56,7 +54,7 @@ func fleetIn(t testing.TB, w *cluster.World, replicas int32, r *running) *subjec
 func (s *subject) basics(replicas int32) {
 	spec, store := s.Shared(), s.Store()
 	spec.Replicas = &replicas
-	spec.RuntimeImage = "registry.test/celld" + digest
+	spec.RuntimeImage = s.w.Image()
 	spec.ServiceAccountName = "default"
 	spec.Placement.Zones = s.w.Zones
 	store.Bucket, store.Region = "s3://"+s.w.Namespace, "us-east-1"

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -18,6 +19,7 @@ import (
 type healerProgram struct {
 	*program.Program
 	probes, metrics string // addresses
+	started         time.Time
 }
 
 // startProgram runs it for a World, with the rights that it ships with, and
@@ -26,7 +28,7 @@ func startProgram(t testing.TB, w *cluster.World, flags ...string) *healerProgra
 	t.Helper()
 	binary := program.Build(t, w.Cluster, "fleetwright-healer")
 	for {
-		p := &healerProgram{probes: "127.0.0.1:" + program.FreePort(t), metrics: "127.0.0.1:" + program.FreePort(t)}
+		p := &healerProgram{probes: "127.0.0.1:" + program.FreePort(t), metrics: "127.0.0.1:" + program.FreePort(t), started: time.Now()}
 		p.Program = program.Start(t, binary, asHealer(t, w.Cluster), append([]string{
 			"--namespaces", w.Namespace, "--health-probe-bind-address", p.probes, "--metrics-bind-address", p.metrics,
 		}, flags...)...)

@@ -29,7 +29,7 @@ const (
 )
 
 var (
-	shared cluster.Shared
+	shared = cluster.Shared{Needs: []cluster.Capability{cluster.Nodes}}
 	runs   sync.Once
 )
 

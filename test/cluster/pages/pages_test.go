@@ -14,7 +14,7 @@ import (
 	"github.com/fleetwright/fleetwright/test/cluster/playground"
 )
 
-var shared cluster.Shared
+var shared = cluster.Shared{Needs: []cluster.Capability{cluster.Nodes}}
 
 func TestMain(m *testing.M) { os.Exit(shared.Main(m)) }
 

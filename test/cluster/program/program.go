@@ -7,6 +7,7 @@ package program
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
@@ -40,11 +41,19 @@ type Program struct {
 // cluster, and returns the binary.
 func Build(tb testing.TB, c *cluster.Cluster, name string) string {
 	tb.Helper()
-	binary := filepath.Join(c.Dir(), name)
-	command := exec.CommandContext(tb.Context(), "go", "build", "-o", binary, "github.com/fleetwright/fleetwright/cmd/"+name)
-	said, err := command.CombinedOutput()
-	require.NoError(tb, err, string(said))
+	binary, err := BuildIn(tb.Context(), c.Dir(), name)
+	require.NoError(tb, err)
 	return binary
+}
+
+// BuildIn builds a program of cmd/ into a directory.
+func BuildIn(ctx context.Context, dir, name string) (string, error) {
+	binary := filepath.Join(dir, name)
+	command := exec.CommandContext(ctx, "go", "build", "-o", binary, "github.com/fleetwright/fleetwright/cmd/"+name)
+	if said, err := command.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("building %s: %w\n%s", name, err, said)
+	}
+	return binary, nil
 }
 
 // Start runs a program that reaches the API server by a configuration. What it
@@ -109,6 +118,13 @@ func (p *Program) Stop(tb testing.TB) {
 	case <-time.After(cluster.Patience):
 		tb.Fatalf("%s did not stop within %s", filepath.Base(p.cmd.Path), cluster.Patience)
 	}
+}
+
+// Kill ends it as a crash does, and returns when it has ended.
+func (p *Program) Kill(tb testing.TB) {
+	tb.Helper()
+	require.NoError(tb, p.cmd.Process.Kill())
+	<-p.ended
 }
 
 // Ended tells whether it has ended, by itself or not.

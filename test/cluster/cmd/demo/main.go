@@ -12,7 +12,6 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
-	"testing"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -20,11 +19,9 @@ import (
 	"k8s.io/klog/v2"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
-	"github.com/fleetwright/fleetwright/test/cluster"
 	"github.com/fleetwright/fleetwright/test/cluster/binaries"
 	"github.com/fleetwright/fleetwright/test/cluster/demo"
 	"github.com/fleetwright/fleetwright/test/cluster/demo/cast"
-	"github.com/fleetwright/fleetwright/test/cluster/standin"
 )
 
 const usage = `Demo starts a real control plane on this machine, installs Fleetwright and shows a fleet's life: growth, a refused edit,
@@ -56,7 +53,7 @@ func run(args []string, stdout *os.File, stderr io.Writer) int {
 	flags := flag.NewFlagSet("demo", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	flags.Usage = func() { fmt.Fprint(flags.Output(), usage); flags.PrintDefaults() }
-	options := demo.Options{Start: func(tb testing.TB) *cluster.Cluster { return cluster.Start(tb) }}
+	var options demo.Options
 	flags.BoolVar(&options.Quick, "quick", false, "taint the dead node as out of service, which saves two and a half minutes")
 	flags.BoolVar(&options.Keep, "keep", false, "leave everything running at the end, without the last step, until Ctrl-C")
 	flags.IntVar(&options.Until, "until", demo.Steps(), "the last `step`")
@@ -149,7 +146,7 @@ func show(ctx context.Context, screen *demo.Screen, options demo.Options, stderr
 	if err := os.Setenv("TMPDIR", dir); err != nil {
 		return err
 	}
-	err = standin.Run(ctx, "demo", stderr, func(tb testing.TB) { demo.Run(tb, screen, options) })
+	err = demo.Run(ctx, screen, options)
 	if err == nil || errors.Is(err, context.Canceled) {
 		_ = os.RemoveAll(dir)
 	}
