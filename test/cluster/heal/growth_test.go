@@ -125,14 +125,14 @@ func TestContractionWaitsForEveryMember(t *testing.T) {
 
 // passRemoval shows that the healer removes nobody within five minutes after it
 // went down to a count, and lets them pass.
-func (s *subject) passRemoval(left int) {
+func (s *subject) passRemoval(left int32) {
 	s.t.Helper()
 	s.waitReason(v1alpha1.PhaseProvisioning, v1alpha1.ReasonRollingOut, "the last removal ended at ")
 	require.EqualValues(s.t, left, s.replicas())
 	s.passMinutes(4)
 	s.look()
 	cluster.Holds(s.t, settle, "the next removal has its time", func(ctx) (bool, string) {
-		return s.replicas() == int32(left), fmt.Sprint(s.replicas()) //nolint:gosec // a handful
+		return s.replicas() == left, fmt.Sprint(s.replicas())
 	})
 	s.passMinutes(1)
 }

@@ -43,10 +43,8 @@ func rightsAreUsed(c *cluster.Cluster) error {
 	return c.CheckRights(confighealer.Role, "system:serviceaccount:"+system+":"+account,
 		// These healers run alone, and test/cluster/install has several.
 		"get coordination.k8s.io/leases", "create coordination.k8s.io/leases", "update coordination.k8s.io/leases",
-		// For a namespace that takes its rights along: test/cluster/install.
-		"get /namespaces",
-		// For an event that is repeated within minutes.
-		"patch /events", "patch events.k8s.io/events")
+		// For an event of the lease that is repeated within minutes.
+		"patch /events")
 }
 
 func TestMain(m *testing.M) {
