@@ -92,6 +92,10 @@ func (w *world) runStatefulSet() {
 		return
 	}
 	replicas, next := replicasOf(set.Spec.Replicas), revisionOf(&set.Spec.Template)
+	rolling, partition := set.Spec.UpdateStrategy.RollingUpdate, 0 // nil while the fleet is paused: OnDelete
+	if rolling != nil {
+		partition = int(*rolling.Partition)
+	}
 	current := cmp.Or(set.Status.CurrentRevision, next)
 	var existing, ready, updated int
 	updating := ""
@@ -101,7 +105,7 @@ func (w *world) runStatefulSet() {
 		if !w.get(pod, name) {
 			w.makeClaim(set, name)
 			revision := next
-			if i < int(*set.Spec.UpdateStrategy.RollingUpdate.Partition) {
+			if i < partition {
 				revision = current
 			}
 			pod = podOf(&set.Spec.Template, name, revision, metav1.NewControllerRef(set, appsv1.SchemeGroupVersion.WithKind("StatefulSet")))
@@ -123,7 +127,7 @@ func (w *world) runStatefulSet() {
 		}
 		if pod.Labels[appsv1.StatefulSetRevisionLabel] == next {
 			updated++
-		} else if i >= int(*set.Spec.UpdateStrategy.RollingUpdate.Partition) {
+		} else if rolling != nil && i >= partition {
 			updating = name
 		}
 	}
@@ -133,7 +137,7 @@ func (w *world) runStatefulSet() {
 		w.remove(pod, nil, false)
 	}
 	existing += w.removeBeyond(set, replicas)
-	if updated == replicas && ready == replicas {
+	if rolling != nil && updated == replicas && ready == replicas {
 		current = next
 	}
 	status := appsv1.StatefulSetStatus{
