@@ -215,6 +215,12 @@ func (w *world) patched(patch string) v1alpha1.Fleet {
 	if p, ok := f.(*v1alpha1.PersistentFleet); ok && p.Spec.Storage.StorageClassName == "" {
 		p.Spec.Storage.StorageClassName = "ebs-delete"
 	}
+	// A fleet has room to grow; a story about full zones says maxPerZone: 1.
+	if placement := &f.Shared().Placement; old == nil && placement.MaxPerZone == nil {
+		if _, capped := v1alpha1.ZoneCap(f); capped {
+			placement.MaxPerZone = new(int32(2))
+		}
+	}
 	return f
 }
 
