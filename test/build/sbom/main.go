@@ -3,7 +3,7 @@
 // Command sbom prints what is in programs that Go built, as CycloneDX that
 // scanners read:
 //
-//	sbom VERSION PROGRAM... >sbom.cdx.json
+//	sbom VERSION PROGRAM [PROGRAM ...] >sbom.cdx.json
 //
 // The programs themselves say it. The same programs make the same bytes; the
 // date is $SOURCE_DATE_EPOCH.
@@ -15,6 +15,7 @@ import (
 	"debug/buildinfo"
 	"encoding/base64"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -38,7 +39,7 @@ func main() {
 
 func run(args []string, out io.Writer) error {
 	if len(args) < 2 {
-		return fmt.Errorf("usage: sbom VERSION PROGRAM...")
+		return errors.New("usage: sbom VERSION PROGRAM [PROGRAM ...]")
 	}
 	epoch, err := strconv.ParseInt(cmp.Or(os.Getenv("SOURCE_DATE_EPOCH"), "0"), 10, 64)
 	if err != nil {
