@@ -29,6 +29,10 @@ func newBucketFleet(t *testing.T, workload v1alpha1.Workload, mode v1alpha1.Plac
 	s := &subject{Fleet: f, t: t, w: w, running: startHealer(t, w)}
 	s.basics(replicas)
 	s.Shared().Placement.Mode = mode
+	if _, capped := v1alpha1.ZoneCap(f); capped {
+		most := int32(2)
+		s.Shared().Placement.MaxPerZone = &most
+	}
 	s.sync()
 	s.waitReady()
 	s.age()
