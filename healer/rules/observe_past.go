@@ -67,7 +67,7 @@ func (o *Observer) change(ctx context.Context, _ v1alpha1.Fleet, s *Snapshot, _ 
 				Template any `json:"template"`
 			} `json:"spec"`
 		}
-		if !found || json.Unmarshal(r.Data.Raw, &data) != nil || data.Spec.Template == nil {
+		if known := found && json.Unmarshal(r.Data.Raw, &data) == nil && data.Spec.Template != nil; !known {
 			return nil
 		}
 		templates[i] = data.Spec.Template

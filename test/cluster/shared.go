@@ -56,7 +56,8 @@ func (s *Shared) Main(m *testing.M) int {
 			code = max(code, 1)
 		}
 		fmt.Fprint(os.Stderr, s.cluster.tellLeft())
-		if s.Check != nil && code == 0 && !s.cluster.existing && flag.Lookup("test.run").Value.String()+flag.Lookup("test.skip").Value.String() == "" {
+		whole := flag.Lookup("test.run").Value.String()+flag.Lookup("test.skip").Value.String() == ""
+		if s.Check != nil && code == 0 && !s.cluster.existing && whole {
 			if err := s.Check(s.cluster); err != nil {
 				fmt.Fprintln(os.Stderr, err)
 				code = 1
