@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
+	"github.com/fleetwright/fleetwright/healer/rules"
 	"github.com/fleetwright/fleetwright/internal/effects"
 	"github.com/fleetwright/fleetwright/render"
 )
@@ -26,6 +27,7 @@ func (a *app) planCommand() *cobra.Command {
 		Long: `Plan compares two states of fleets, each a PATH as of render, and prints what applying the second one after
 the first does to members: restarts, members that are added or removed, disks that go, and what a cluster
 refuses. It reads no cluster, so it does not see members that are down, and not which of it waits for what.
+The replacement delay that it speaks of is the healer's flag, ` + rules.DefaultReplacementDelay.String() + ` by default.
 
 Exit codes: 0 nothing is refused, 1 something is, or the input is wrong.`,
 		Example: `  # What a pull request does
