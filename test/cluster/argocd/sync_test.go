@@ -4,6 +4,7 @@ package argocd_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	appsv1 "k8s.io/api/apps/v1"
@@ -51,7 +52,7 @@ func (s *system) testStrategy(strategy string) func(*testing.T) {
 		lost := f.claim("data-my-fleet-1")
 		f.world().Behave("my-fleet-1", cluster.Crashing) // as without a disk
 		f.world().LoseVolume(lost.Name)
-		cluster.Wait(t, "a fresh disk", s.Object(lost, func() (bool, string) {
+		cluster.WaitWithin(t, 3*time.Minute, "a fresh disk", s.Object(lost, func() (bool, string) {
 			return lost.Status.Phase == corev1.ClaimBound, cluster.DescribeClaim(lost)
 		}))
 		f.waitReplicas(5)

@@ -186,7 +186,9 @@ func (k *kubelet) run(ct *container) error {
 		args = append(args, fmt.Sprintf(portFlags[port.Name], ct.ports[port.Name]))
 	}
 	if slices.Contains(args, "--leader-elect") {
-		args = append(args, "--leader-election-namespace="+pod.Namespace) // a file of the Pod says so
+		// A file of the Pod tells the namespace. A healer that has just begun replaces nothing for one delay, and no test waits ten
+		// minutes for that.
+		args = append(args, "--leader-election-namespace="+pod.Namespace, "--member-replacement-delay=1m")
 	}
 	log, err := os.OpenFile(Log(k.c, pod), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	if err != nil {
