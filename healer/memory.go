@@ -145,17 +145,17 @@ func (m *memory) Proven(namespace, identity, revision string) bool {
 	return m.proven[fleetKey{namespace, identity}][revision]
 }
 
-// Ended returns when the last Pod of an ordinal from a count on was seen to be gone, or when this process began.
-func (m *memory) Ended(namespace, identity string, from int) time.Time {
+// Ended returns when the last Pod of an ordinal from a count on was seen to be gone, or, if none was seen, when this process began.
+func (m *memory) Ended(namespace, identity string, from int) (at time.Time, seen bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	last := m.began
-	for ordinal, at := range m.ended[fleetKey{namespace, identity}] {
-		if ordinal >= from && at.After(last) {
-			last = at
+	at = m.began
+	for ordinal, ended := range m.ended[fleetKey{namespace, identity}] {
+		if ordinal >= from && !ended.Before(at) {
+			at, seen = ended, true
 		}
 	}
-	return last
+	return at, seen
 }
 
 // Begun returns what is known of a hand-over whose Pod this process deleted.

@@ -49,9 +49,8 @@ type Memory interface {
 	Seen(pod *corev1.Pod) time.Time
 	// Proven reports whether a Pod of a revision has been seen Ready.
 	Proven(namespace, identity, revision string) bool
-	// Ended returns when the last Pod of an ordinal from a count on was seen to be gone. What happened before the process began
-	// counts as if it had happened then.
-	Ended(namespace, identity string, from int) time.Time
+	// Ended returns when the last Pod of an ordinal from a count on was seen to be gone, or, if none was seen, when the process began.
+	Ended(namespace, identity string, from int) (at time.Time, seen bool)
 	// Begun returns what is known of a hand-over whose Pod this process deleted.
 	Begun(podUID string) *Begun
 	// Brake returns the brake on replacements as a fleet sees it.

@@ -26,9 +26,18 @@ func (o *Observer) remember(_ context.Context, _ v1alpha1.Fleet, s *Snapshot, no
 	if o.Memory == nil || s.Workload == nil {
 		return nil
 	}
-	s.RemovalEnded = past(o.Memory.Ended(s.Fleet.Namespace, s.Fleet.Identity, s.Workload.Replicas), now)
+	// What happened before the process began counts as if it had happened then, where a claim shows that a member was removed at all.
+	if at, seen := o.Memory.Ended(s.Fleet.Namespace, s.Fleet.Identity, s.Workload.Replicas); seen || s.removedBefore() {
+		s.RemovalEnded = past(at, now)
+	}
 	s.Brake = o.Memory.Brake(s.fleetRef(), s.Fleet.Identity, now)
 	return nil
+}
+
+// removedBefore reports whether a claim or a Pod beyond the workload's count is left of a removed member.
+func (s *Snapshot) removedBefore() bool {
+	beyond := s.Members[len(s.Current()):]
+	return len(s.Removed) > 0 || slices.ContainsFunc(beyond, func(m Member) bool { return m.Claim != nil || m.Pod != nil })
 }
 
 // refused asks why a member has no Pod, once its controller should have made it.
