@@ -34,7 +34,7 @@ type memory struct {
 	proven       map[fleetKey]map[string]bool
 	begun        map[string]rules.Begun // by the UID of the Pod
 	replacements []replaced
-	waiting      map[rules.Ref]rules.Waiting
+	waiting      map[Request]rules.Waiting
 	fleets       map[Request]bool
 }
 
@@ -60,7 +60,7 @@ func newMemory(c clock.PassiveClock, p rules.Policy) *memory {
 	return &memory{
 		clock: c, delay: p.ReplacementDelay, limit: p.MaxReplacements, began: c.Now(),
 		pods: map[types.UID]sighting{}, ended: map[fleetKey]map[int]time.Time{}, proven: map[fleetKey]map[string]bool{},
-		begun: map[string]rules.Begun{}, waiting: map[rules.Ref]rules.Waiting{}, fleets: map[Request]bool{},
+		begun: map[string]rules.Begun{}, waiting: map[Request]rules.Waiting{}, fleets: map[Request]bool{},
 	}
 }
 
@@ -205,7 +205,7 @@ func (m *memory) Brake(fleet rules.Ref, identity string, now time.Time) *rules.B
 	}
 	b.KnownAt = m.began.Add(m.delay)
 	for other, w := range m.waiting {
-		if other != fleet {
+		if other.Kind != fleet.Kind || other.Namespace != fleet.Namespace || other.Name != fleet.Name {
 			b.Waiting = append(b.Waiting, w)
 		}
 	}
@@ -213,13 +213,13 @@ func (m *memory) Brake(fleet rules.Ref, identity string, now time.Time) *rules.B
 }
 
 // looked notes a fleet, and whether the brake holds it back.
-func (m *memory) looked(request Request, fleet rules.Ref, braked *rules.Waiting) (held int) {
+func (m *memory) looked(request Request, braked *rules.Waiting) (held int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.fleets[request] = true
-	delete(m.waiting, fleet)
+	delete(m.waiting, request)
 	if braked != nil {
-		m.waiting[fleet] = *braked
+		m.waiting[request] = *braked
 	}
 	return len(m.waiting)
 }
@@ -229,9 +229,5 @@ func (m *memory) forget(request Request) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	delete(m.fleets, request)
-	for fleet := range m.waiting {
-		if fleet.Kind == request.Kind && fleet.Namespace == request.Namespace && fleet.Name == request.Name {
-			delete(m.waiting, fleet)
-		}
-	}
+	delete(m.waiting, request)
 }
