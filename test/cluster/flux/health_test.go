@@ -37,7 +37,7 @@ func paused(t *testing.T, f *flux) {
 	}))
 	tm.sync(t, ready)
 	requireByItself(t, status.InProgressStatus, tm.fleet())
-	requireByItself(t, status.InProgressStatus, tm.set())
+	requireByItself(t, status.CurrentStatus, tm.set()) // OnDelete: nobody rolls it out
 	requireByItself(t, status.InProgressStatus, tm.get("apps/v1", "Deployment", "sessions"))
 
 	// What is committed meanwhile is staged, and restarts nobody.

@@ -47,7 +47,7 @@ var healths = map[string]struct{ itself, example status.Status }{
 }
 
 func TestHealthOfEveryStatus(t *testing.T) {
-	files, err := filepath.Glob(root + "/healer/testdata/status/*.yaml")
+	files, err := filepath.Glob(root + "/healer/rules/testdata/status/*.yaml")
 	require.NoError(t, err)
 	require.Len(t, files, len(healths), "a status has no entry")
 	example := evaluators(t)

@@ -65,8 +65,8 @@ func (s *subject) basics(replicas int32) {
 func newYoungFleet(t *testing.T, replicas int32, more int, options ...option) *subject {
 	t.Helper()
 	s := newFleet(t, replicas, options...)
-	if more > 0 { // with room for two members in each zone
-		s.Shared().Placement.MaxPerZone = new(int32(2))
+	if more > 0 {
+		s.allowTwo()
 	}
 	for i := range more {
 		s.w.AddNode(s.w.Zones[i%len(s.w.Zones)])
@@ -75,6 +75,9 @@ func newYoungFleet(t *testing.T, replicas int32, more int, options ...option) *s
 	s.waitReady()
 	return s
 }
+
+// allowTwo gives the fleet room for two members in each zone, if there are the nodes.
+func (s *subject) allowTwo() { s.Shared().Placement.MaxPerZone = new(int32(2)) }
 
 // newRoomyFleet is newReadyFleet in a World with more nodes than zones.
 func newRoomyFleet(t *testing.T, replicas int32, more int, options ...option) *subject {

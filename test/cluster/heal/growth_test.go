@@ -161,7 +161,11 @@ func TestGrowthByRuns(t *testing.T) {
 // is waited for by nobody.
 func TestGrowthWithoutANodeIsReverted(t *testing.T) {
 	t.Parallel()
-	s := newReadyFleet(t, 3)
+	s := newFleet(t, 3)
+	s.allowTwo()
+	s.sync()
+	s.waitReady()
+	s.age()
 	disks, pods := s.disks(3), s.pods(3)
 	s.scale(4)
 	s.waitReason(v1alpha1.PhaseProvisioning, v1alpha1.ReasonWaitingForPlacement, "my-fleet-3 has not been scheduled since ")

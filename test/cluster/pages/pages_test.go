@@ -32,7 +32,9 @@ func TestPages(t *testing.T) {
 		// There is no kubelet to ask for logs.
 		r.Give(t, "kubectl", `case "$1" in logs) exec cat '`+c.Dir()+`'/fleetwright-healer-*.log;; esac; exec `+c.Binary()+" kubectl")
 		r.Follow(t, "docs/operations.md")
-		require.Equal(t, "Paused", kubectl("-n", "fleets", "get", "pfleet", "my-fleet", "-o", "jsonpath={.status.phase}"))
+		// Nothing applied yet what the paused fleet renders to.
+		require.Equal(t, "Provisioning MaintenancePaused", kubectl("-n", "fleets", "get", "pfleet", "my-fleet",
+			"-o", `jsonpath={.status.phase} {.status.conditions[?(@.type=="Ready")].reason}`))
 		require.NotEmpty(t, kubectl("-n", "fleets", "get", "pvc", "data-my-fleet-1", "-o", "jsonpath={.metadata.deletionTimestamp}"))
 	})
 
