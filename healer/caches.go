@@ -4,6 +4,7 @@ package healer
 
 import (
 	"context"
+	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -114,7 +115,8 @@ func stripClaim(c *corev1.PersistentVolumeClaim) {
 }
 
 func stripStatefulSet(s *appsv1.StatefulSet) {
-	s.ManagedFields, s.Labels, s.Annotations = nil, keep(s.Labels, v1alpha1.LabelFleetUID), keep(s.Annotations, v1alpha1.AnnotationSpecDigest)
+	s.ManagedFields = slices.DeleteFunc(s.ManagedFields, func(e metav1.ManagedFieldsEntry) bool { return !rules.Rolls(e) })
+	s.Labels, s.Annotations = keep(s.Labels, v1alpha1.LabelFleetUID), keep(s.Annotations, v1alpha1.AnnotationSpecDigest)
 	s.Spec = appsv1.StatefulSetSpec{
 		Replicas: s.Spec.Replicas, UpdateStrategy: s.Spec.UpdateStrategy,
 		Template: stripTemplate(&s.Spec.Template), VolumeClaimTemplates: s.Spec.VolumeClaimTemplates,

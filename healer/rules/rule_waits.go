@@ -4,6 +4,7 @@ package rules
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
 )
@@ -15,8 +16,13 @@ func paused(l *look) Verdict {
 	}
 	message := "nothing is replaced, added or removed until spec.maintenance.paused is false"
 	if w := l.Workload; w != nil && w.Identity == l.Fleet.Identity && !w.Held {
-		return waits(v1alpha1.ReasonMaintenancePaused, fmt.Sprintf(
-			"%s; rollouts of %s %s are not held yet: waiting for the sync tool to apply what the paused fleet renders to", message, w.Kind, w.Name))
+		message = fmt.Sprintf("%s; rollouts of %s %s are not held yet: waiting for the sync tool to apply what the paused fleet renders to",
+			message, w.Kind, w.Name)
+		if len(w.Rolls) > 0 {
+			message += fmt.Sprintf(", which the API server refuses while spec.updateStrategy.rollingUpdate is also the field of manager %s: "+
+				"have it give that field up", strings.Join(w.Rolls, " and "))
+		}
+		return waits(v1alpha1.ReasonMaintenancePaused, message)
 	}
 	return waits(v1alpha1.ReasonMaintenancePaused, message).during(v1alpha1.PhasePaused)
 }
@@ -85,7 +91,7 @@ func reservation(l *look) Verdict {
 	return passes()
 }
 
-// workload waits for the sync tool, and stays away from a workload that is not the fleet'l.
+// workload waits for the sync tool, and stays away from a workload that is not the fleet's.
 func workload(l *look) Verdict {
 	w, kind := l.Workload, l.Fleet.WorkloadKind
 	switch {

@@ -227,6 +227,13 @@ func TestSafeguards(t *testing.T) {
 			message: "nothing is replaced, added or removed until spec.maintenance.paused is false; rollouts of StatefulSet my-fleet are not held yet: " +
 				"waiting for the sync tool to apply what the paused fleet renders to",
 		},
+		"paused, and another manager stands in the way": {
+			change: []change{fleetIs(func(f *Fleet) { f.Paused = true }), workloadIs(func(w *Workload) { w.Rolls = []string{"kubectl-edit"} })},
+			want:   "paused: Provisioning/MaintenancePaused",
+			message: "nothing is replaced, added or removed until spec.maintenance.paused is false; rollouts of StatefulSet my-fleet are not held yet: " +
+				"waiting for the sync tool to apply what the paused fleet renders to, which the API server refuses while " +
+				"spec.updateStrategy.rollingUpdate is also the field of manager kubectl-edit: have it give that field up",
+		},
 		"what cannot be changed was": {
 			change: []change{fleetIs(func(f *Fleet) { f.Invalid = "spec.storage.size is 20Gi, but ..." })}, want: "invalid: Blocked/InvalidConfiguration",
 		},

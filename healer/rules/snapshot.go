@@ -114,6 +114,8 @@ type Workload struct {
 	Finalizers                    []string
 	// What its templates say of what a fleet cannot change. Empty where they say nothing.
 	Bucket, StorageClass, Size, Reservation string
+	// Rolls are other managers than the one that renders which own its rolling update: the API server refuses OnDelete beside it.
+	Rolls []string
 	// Refused is why its controller could not make a Pod, by the controller's own event; empty while none is missing.
 	Refused string
 }

@@ -3,6 +3,7 @@
 package rules
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -80,6 +81,11 @@ func statefulSetValues(set *appsv1.StatefulSet) *Workload {
 	rolling := set.Spec.UpdateStrategy.RollingUpdate
 	w.Held = set.Spec.UpdateStrategy.Type == appsv1.OnDeleteStatefulSetStrategyType ||
 		rolling != nil && rolling.Partition != nil && *rolling.Partition > 0
+	for _, entry := range set.ManagedFields {
+		if Rolls(entry) {
+			w.Rolls = append(w.Rolls, entry.Manager)
+		}
+	}
 	w.Bucket = bucketOf(&set.Spec.Template)
 	for i := range set.Spec.VolumeClaimTemplates {
 		if c := &set.Spec.VolumeClaimTemplates[i]; c.Name == v1alpha1.DataVolume {
@@ -91,6 +97,15 @@ func statefulSetValues(set *appsv1.StatefulSet) *Workload {
 		}
 	}
 	return &w
+}
+
+// Rolls reports whether a manager of a StatefulSet owns its spec.updateStrategy.rollingUpdate, and is not the one that applies what
+// fleetwright renders.
+func Rolls(entry metav1.ManagedFieldsEntry) bool {
+	owns := func(field string) bool {
+		return entry.FieldsV1 != nil && bytes.Contains(entry.FieldsV1.Raw, []byte(`"f:`+field+`"`))
+	}
+	return owns("rollingUpdate") && !owns(v1alpha1.AnnotationSpecDigest)
 }
 
 // bucketOf returns the bucket that a template's members write to, empty when it does not say.
