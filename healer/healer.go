@@ -153,7 +153,7 @@ func (h *Healer) look(ctx context.Context, request Request) (reconcile.Result, e
 	if err := h.publish(ctx, request, fleet, snapshot, decision, now); err != nil {
 		return reconcile.Result{}, err
 	}
-	h.Metrics.held(h.memory.looked(request, decision.Braked))
+	h.Metrics.held(h.memory.looked(request, snapshot.Fleet.Identity, decision.Braked))
 	return h.next(snapshot, decision, now), nil
 }
 

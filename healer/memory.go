@@ -35,7 +35,8 @@ type memory struct {
 	begun        map[string]rules.Begun // by the UID of the Pod
 	replacements []replaced
 	waiting      map[Request]rules.Waiting
-	fleets       map[Request]bool
+	// fleets are those that were looked at, and under which identity.
+	fleets map[Request]fleetKey
 }
 
 type fleetKey struct{ namespace, identity string }
@@ -60,7 +61,7 @@ func newMemory(c clock.PassiveClock, p rules.Policy) *memory {
 	return &memory{
 		clock: c, delay: p.ReplacementDelay, limit: p.MaxReplacements, began: c.Now(),
 		pods: map[types.UID]sighting{}, ended: map[fleetKey]map[int]time.Time{}, proven: map[fleetKey]map[string]bool{},
-		begun: map[string]rules.Begun{}, waiting: map[Request]rules.Waiting{}, fleets: map[Request]bool{},
+		begun: map[string]rules.Begun{}, waiting: map[Request]rules.Waiting{}, fleets: map[Request]fleetKey{},
 	}
 }
 
@@ -213,10 +214,10 @@ func (m *memory) Brake(fleet rules.Ref, identity string, now time.Time) *rules.B
 }
 
 // looked notes a fleet, and whether the brake holds it back.
-func (m *memory) looked(request Request, braked *rules.Waiting) (held int) {
+func (m *memory) looked(request Request, identity string, braked *rules.Waiting) (held int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.fleets[request] = true
+	m.fleets[request] = fleetKey{request.Namespace, identity}
 	delete(m.waiting, request)
 	if braked != nil {
 		m.waiting[request] = *braked
@@ -228,6 +229,14 @@ func (m *memory) looked(request Request, braked *rules.Waiting) (held int) {
 func (m *memory) forget(request Request) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	key := m.fleets[request]
 	delete(m.fleets, request)
 	delete(m.waiting, request)
+	for _, other := range m.fleets {
+		if other == key {
+			return // a rival under the same identity
+		}
+	}
+	delete(m.ended, key)
+	delete(m.proven, key)
 }

@@ -40,9 +40,9 @@ func (s *Snapshot) removedBefore() bool {
 	return len(s.Removed) > 0 || slices.ContainsFunc(beyond, func(m Member) bool { return m.Claim != nil || m.Pod != nil })
 }
 
-// refused asks why a member has no Pod, once its controller should have made it.
+// refused asks why a member has no Pod, once its controller should have made it. Events of a Deployment are about ReplicaSets.
 func (o *Observer) refused(ctx context.Context, _ v1alpha1.Fleet, s *Snapshot, _ time.Time) error {
-	if o.Refused == nil || s.Workload == nil || s.Fleet.Deleting || s.Fleet.Paused || !s.Workload.Observed || !s.missesPod() {
+	if o.Refused == nil || s.Workload == nil || s.Workload.Kind != KindStatefulSet || s.Fleet.Deleting || s.Fleet.Paused || !s.Workload.Observed || !s.missesPod() {
 		return nil
 	}
 	text, _ := o.Refused(ctx, s.Workload.Ref) // events are a help, and decide nothing
