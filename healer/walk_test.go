@@ -15,7 +15,10 @@ import (
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
 )
 
-var walks = flag.Uint64("walks", 42, "how many seeds TestWalks tries")
+var (
+	walks  = flag.Uint64("walks", 42, "how many seeds TestWalks tries for a PersistentFleet, and a sixth of them for each other workload")
+	stream = flag.Uint64("stream", 2, "the random numbers that the seeds of TestWalks pick from")
+)
 
 // Seeded walks through faults of all kinds at once. No rule is broken on the way, whatever comes together. Once the faults stop
 // every fleet comes to rest with all its members, and its deletion leaves nothing. The trace of a seed that fails is printed.
@@ -31,7 +34,7 @@ func TestWalks(t *testing.T) {
 		for seed := range of.seeds {
 			t.Run(fmt.Sprintf("%s %d", of.name, seed), func(t *testing.T) {
 				w := newWorld(t)
-				k := &walk{world: w, rand: rand.New(rand.NewPCG(seed, 2))}
+				k := &walk{world: w, rand: rand.New(rand.NewPCG(seed, *stream))}
 				k.full, w.maxUnavailable = k.rand.IntN(3) == 0, k.rand.IntN(2) == 0
 				for _, zone := range []string{"a", "b", "c"} {
 					if !k.full {
