@@ -118,8 +118,7 @@ func (c *Change) changed(before, after v1alpha1.Fleet, opts render.Options) erro
 	c.others(objects)
 	c.maintenance(before, after)
 	c.restarts(before, after, objects)
-	c.zones(before, after)
-	c.nodes(before, after)
+	c.placement(before, after)
 	c.count(before, after)
 	return nil
 }

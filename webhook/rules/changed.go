@@ -110,7 +110,7 @@ func instead(path string) string {
 		return "to restart members, change spec.maintenance.restartToken of the fleet in Git"
 	case strings.HasSuffix(path, ".containers["+v1alpha1.ContainerName+"].image"):
 		return "change spec.runtimeImage of the fleet in Git"
-	case strings.HasSuffix(path, ".rollingUpdate.partition"), path == "spec.paused":
+	case slices.Contains([]string{"spec.updateStrategy.type", "spec.updateStrategy.rollingUpdate", "spec.updateStrategy.rollingUpdate.partition", "spec.paused"}, path):
 		return "change spec.maintenance.paused of the fleet in Git"
 	case strings.Contains(path, ".resources."):
 		return "change spec.resources of the fleet in Git"
