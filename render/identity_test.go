@@ -25,6 +25,8 @@ func TestIdentity(t *testing.T) {
 		"another name":      {persistent, `metadata: {name: other}`, "6b06b829-170a-55e5-bdd0-77b48832358c"},
 		"google":            {persistent, `spec: {storage: {bucket: gs://my-bucket}}`, "c688555b-9425-52a6-be12-4733fe1b7d74"},
 		"azure":             {persistent, `spec: {storage: {bucket: az://my-container}}`, "dca35646-54dc-5c4a-9d26-02073d2970b1"},
+		"azure account":     {persistent, `spec: {storage: {bucket: az://my-container, azureAccount: myaccount}}`, "61b1e759-b07a-5dd4-8792-99c8a2608062"},
+		"named store":       {persistent, `spec: {storage: {store: minio-a}}`, "bc310e7c-9087-50e6-84bf-5bf23dc64e64"},
 		"set":               {persistent, `spec: {identity: 8f14e45f-ceea-467f-a9d5-0c2a1f5b7e11}`, "8f14e45f-ceea-467f-a9d5-0c2a1f5b7e11"},
 	}
 	for name, tc := range tests {

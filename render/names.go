@@ -49,12 +49,17 @@ func ParseClaimName(name string) (fleet string, ordinal int, ok bool) {
 }
 
 // ReservationName is the StorageReservation of a bucket: the scheme and 224 bits of SHA-256 over the name of a whole bucket,
-// or the scheme, p and 216 bits over name, NUL and prefix. With 63 characters at most it stays usable as a label value.
+// or the scheme, p and 216 bits over name, NUL and prefix. An Azure account or a named store stands before the name, with a NUL.
+// With 63 characters at most it stays usable as a label value.
 func ReservationName(u v1alpha1.BucketURL) string {
-	if u.Prefix == "" {
-		return u.Scheme + "-" + hexDigest(u.Name)[:56]
+	name := u.Name
+	if u.Store != "" {
+		name = u.Store + "\x00" + name
 	}
-	return u.Scheme + "-p-" + hexDigest(u.Name + "\x00" + u.Prefix)[:54]
+	if u.Prefix == "" {
+		return u.Scheme + "-" + hexDigest(name)[:56]
+	}
+	return u.Scheme + "-p-" + hexDigest(name + "\x00" + u.Prefix)[:54]
 }
 
 func hexDigest(s string) string {

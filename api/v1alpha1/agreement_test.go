@@ -49,9 +49,18 @@ func TestValidateAgreesWithCRD(t *testing.T) {
 	})
 }
 
-// A change between two valid fleets is refused by both or by neither, at the same fields, defaulted or not.
-func TestValidateUpdateAgreesWithCRD(t *testing.T) {
+// A change between two valid fleets is refused by ValidateUpdate and by the policy, at the same fields, defaulted or not, or by
+// neither, and never by the definition.
+func TestValidateUpdateAgreesWithPolicy(t *testing.T) {
+	policy, err := crdcheck.LoadPolicy()
+	require.NoError(t, err)
 	forEachKind(t, 1500, func(t *rapid.T, g *generator, check *crdcheck.Checker) {
+		forbidden := func(obj, old map[string]any) []string {
+			require.Equal(t, check.Create(obj), check.Update(obj, old), "the definition forbids a change")
+			errs, err := policy.Update(obj, old)
+			require.NoError(t, err)
+			return fields(errs)
+		}
 		old := g.fleet(t, 1, immutable[g.kind]...)
 		obj := old
 		if rapid.Bool().Draw(t, "unrelated") {
@@ -64,11 +73,11 @@ func TestValidateUpdateAgreesWithCRD(t *testing.T) {
 			return
 		}
 		want := fields(f.ValidateUpdate(was))
-		require.Equal(t, want, fields(check.Update(obj, old)))
+		require.Equal(t, want, forbidden(obj, old))
 
 		f.Default()
 		require.Equal(t, want, fields(f.ValidateUpdate(was)), "a default is a change")
-		require.Equal(t, want, fields(check.Update(encode(t, f), old)), "a default is a change")
+		require.Equal(t, want, forbidden(encode(t, f), old), "a default is a change")
 	})
 }
 

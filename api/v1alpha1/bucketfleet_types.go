@@ -41,8 +41,6 @@ type BucketFleet struct {
 // BucketFleetSpec is what a BucketFleet should be.
 //
 // +kubebuilder:validation:XValidation:rule="self.replicas >= size(self.placement.zones)",fieldPath=.replicas,message="must be at least the number of placement.zones, so that no zone is left empty"
-// +kubebuilder:validation:XValidation:rule="(has(self.identity) ? self.identity : \"\") == (has(oldSelf.identity) ? oldSelf.identity : \"\")",fieldPath=.identity,message="is immutable: it decides which objects are this fleet's"
-// +kubebuilder:validation:XValidation:rule="(has(self.workload) && self.workload != \"\" ? self.workload : 'Deployment') == (has(oldSelf.workload) && oldSelf.workload != \"\" ? oldSelf.workload : 'Deployment')",fieldPath=.workload,message="is immutable: delete the fleet and create it with the other workload; the data is in the bucket"
 // +kubebuilder:validation:XValidation:rule="!has(self.resources) || ((!has(self.resources.requests) || !('ephemeral-storage' in self.resources.requests)) && (!has(self.resources.limits) || !('ephemeral-storage' in self.resources.limits)))",fieldPath=.resources,message="must not set ephemeral-storage: storage.size sets its request and limit"
 // +kubebuilder:validation:XValidation:rule="!has(self.workload) || self.workload != 'Ordered' || !has(self.placement.maxPerZone)",fieldPath=.placement.maxPerZone,message="is not for workload Ordered, where each ordinal has its zone: remove it"
 type BucketFleetSpec struct {

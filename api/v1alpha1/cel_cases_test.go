@@ -123,37 +123,9 @@ var celCases = map[string]celCase{
 		patch: `spec: {routing: {hostnames: [a.example], source: ` + source +
 			`, ingress: {className: nginx, annotations: {celld.eric.dev/seal: mine}}}}`,
 		want: "spec.routing.ingress.annotations: must not hold keys under celld.eric.dev/: Fleetwright sets them"},
-
-	"another bucket": {
-		patch: `spec: {storage: {bucket: "s3://other-bucket"}}`, old: `{}`,
-		want: "spec.storage.bucket: is immutable: the fleet's data is there"},
-	"another region": {
-		patch: `spec: {storage: {region: eu-west-1}}`, old: `{}`,
-		want: "spec.storage.region: is immutable: the fleet's data is there"},
-	"an identity later": {
-		kind:  v1alpha1.KindPersistentFleet,
-		patch: `spec: {identity: 8f14e45f-ceea-467f-a9d5-0c2a1f5b7e11}`, old: `{}`,
-		want: "spec.identity: is immutable: it decides which disks are this fleet's"},
-	"no identity any more": {
-		kind:  v1alpha1.KindBucketFleet,
-		patch: `{}`, old: `spec: {identity: 8f14e45f-ceea-467f-a9d5-0c2a1f5b7e11}`,
-		want: "spec.identity: is immutable: it decides which objects are this fleet's"},
-	"another class": {
-		kind:  v1alpha1.KindPersistentFleet,
-		patch: `spec: {storage: {storageClassName: ebs-keep}}`, old: `{}`,
-		want: "spec.storage.storageClassName: " + claimsMessage},
-	"another size than the default": {
-		kind:  v1alpha1.KindPersistentFleet,
-		patch: `spec: {storage: {size: 11Gi}}`, old: `{}`,
-		want: "spec.storage.size: " + claimsMessage},
-	"another workload than the default": {
-		kind:  v1alpha1.KindBucketFleet,
-		patch: `spec: {workload: Ordered}`, old: `{}`,
-		want: "spec.workload: is immutable: delete the fleet and create it with the other workload; the data is in the bucket"},
-	"another owner of a bucket": {
-		kind:  v1alpha1.KindStorageReservation,
-		patch: `spec: {fleet: {name: other}}`, old: `{}`,
-		want: "spec: is immutable: a bucket stays with its fleet"},
+	"store without endpoint": {
+		patch: `spec: {storage: {store: minio-a}}`,
+		want:  "spec.storage.store: names an S3-compatible store, so it needs endpoint.url"},
 }
 
 const (
@@ -161,5 +133,5 @@ const (
 	regionMessage = "is required for an s3 bucket and must not be set for another: celld on gs:// and az:// refuses AWS variables"
 	urlMessage    = "must be http://HOST[:PORT][/PATH] or https://..., without credentials, query or fragment"
 	varMessage    = "has the prefix CELLD_VAR_, with which celld 0.5 and newer does not start: use another name"
-	claimsMessage = "is immutable: claims are made from it, and the API server refuses another claim template"
+	claimsMessage = "cannot be changed: disks are made from it, and the API server refuses another claim template"
 )

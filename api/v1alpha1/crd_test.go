@@ -120,7 +120,7 @@ func TestRulesCompileOnTheOldestServer(t *testing.T) {
 				compiled++
 			}
 		})
-		require.Positive(t, compiled, kind)
+		require.Equal(t, kind != v1alpha1.KindStorageReservation, compiled > 0, kind)
 	}
 }
 

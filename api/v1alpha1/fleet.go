@@ -111,6 +111,8 @@ const (
 // +kubebuilder:object:generate=false
 type BucketURL struct {
 	Scheme string // s3, gs or az
+	// Store is the Azure account or the named S3-compatible store that the name belongs to; empty where names are global.
+	Store  string
 	Name   string // bucket or container
 	Prefix string // without slashes at its ends; empty for the whole bucket
 }
@@ -122,10 +124,29 @@ func (s *ObjectStore) BucketURL() BucketURL {
 		scheme, rest = SchemeS3, s.Bucket
 	}
 	name, prefix, _ := strings.Cut(rest, "/")
-	return BucketURL{Scheme: scheme, Name: name, Prefix: prefix}
+	u := BucketURL{Scheme: scheme, Name: name, Prefix: prefix}
+	switch scheme {
+	case SchemeAzure:
+		u.Store = s.AzureAccount
+	case SchemeS3:
+		u.Store = s.Store
+	}
+	return u
 }
 
-// String returns the canonical form, SCHEME://NAME[/PREFIX].
+// Overlaps reports whether two buckets are one, or one of them lies within the other.
+func (u BucketURL) Overlaps(with BucketURL) bool {
+	if u.Scheme != with.Scheme || u.Store != with.Store || u.Name != with.Name {
+		return false
+	}
+	return within(u.Prefix, with.Prefix) || within(with.Prefix, u.Prefix)
+}
+
+func within(prefix, outer string) bool {
+	return outer == "" || prefix == outer || strings.HasPrefix(prefix, outer+"/")
+}
+
+// String returns the canonical form, SCHEME://NAME[/PREFIX], without the store.
 func (u BucketURL) String() string {
 	s := u.Scheme + "://" + u.Name
 	if u.Prefix != "" {

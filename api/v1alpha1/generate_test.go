@@ -202,6 +202,6 @@ func pool(path string, values ...string) stringPool {
 // immutable lists where fields are that must not change.
 var immutable = map[string][]string{
 	v1alpha1.KindPersistentFleet: {"spec.storage.bucket", "spec.storage.region", "spec.storage.storageClassName",
-		"spec.storage.size", "spec.identity"},
-	v1alpha1.KindBucketFleet: {"spec.storage.bucket", "spec.storage.region", "spec.identity", "spec.workload"},
+		"spec.storage.size", "spec.storage.azureAccount", "spec.storage.store", "spec.identity"},
+	v1alpha1.KindBucketFleet: {"spec.storage.bucket", "spec.storage.region", "spec.storage.azureAccount", "spec.storage.store", "spec.identity", "spec.workload"},
 }

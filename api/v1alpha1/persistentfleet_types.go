@@ -40,7 +40,6 @@ type PersistentFleet struct {
 // PersistentFleetSpec is what a PersistentFleet should be.
 //
 // +kubebuilder:validation:XValidation:rule="self.replicas >= size(self.placement.zones)",fieldPath=.replicas,message="must be at least the number of placement.zones, so that no zone is left empty"
-// +kubebuilder:validation:XValidation:rule="(has(self.identity) ? self.identity : \"\") == (has(oldSelf.identity) ? oldSelf.identity : \"\")",fieldPath=.identity,message="is immutable: it decides which disks are this fleet's"
 type PersistentFleetSpec struct {
 	FleetSpec `json:",inline"`
 
@@ -50,8 +49,6 @@ type PersistentFleetSpec struct {
 }
 
 // PersistentStorage is the bucket of a PersistentFleet and the disks of its members.
-//
-// +kubebuilder:validation:XValidation:rule="quantity(has(self.size) ? string(self.size) : '10Gi').compareTo(quantity(has(oldSelf.size) ? string(oldSelf.size) : '10Gi')) == 0",fieldPath=.size,message="is immutable: claims are made from it, and the API server refuses another claim template"
 type PersistentStorage struct {
 	ObjectStore `json:",inline"`
 
@@ -61,7 +58,6 @@ type PersistentStorage struct {
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
 	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`
-	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="is immutable: claims are made from it, and the API server refuses another claim template"
 	StorageClassName string `json:"storageClassName"`
 	// Size is the size of each member's disk, a quantity above zero. Default 10Gi. Immutable.
 	// +optional

@@ -10,9 +10,10 @@ import (
 // validParts are merge patches that keep a valid fleet valid, alone and together.
 var validParts = []string{
 	`metadata: {labels: {team: cells, example.com/tier: "1"}, annotations: {example.com/Note: "any text: ü"}}`,
-	`spec: {storage: {bucket: "gs://my-bucket/prefix", region: null, endpoint: null, azureAccount: null}}`,
-	`spec: {storage: {bucket: "az://my-container", region: null, endpoint: null, azureAccount: myaccount}}`,
+	`spec: {storage: {bucket: "gs://my-bucket/prefix", region: null, endpoint: null, store: null, azureAccount: null}}`,
+	`spec: {storage: {bucket: "az://my-container", region: null, endpoint: null, store: null, azureAccount: myaccount}}`,
 	`spec: {storage: {bucket: my-bucket, region: eu-west-1, azureAccount: null, endpoint: {url: "https://minio:9000", credentialsSecretName: creds}}}`,
+	`spec: {storage: {bucket: my-bucket, region: eu-west-1, azureAccount: null, endpoint: {url: "https://minio:9000"}, store: minio-a}}`,
 	`spec: {storage: {size: 20Gi}}`,
 	`spec: {imagePullSecrets: [{name: pull}, {name: other}]}`,
 	`spec: {placement: {zones: [a], mode: Relaxed, nodeSelector: {disk: ssd}, priorityClassName: high}}`,
@@ -45,6 +46,7 @@ var stringPools = []stringPool{
 		"az://my-container", "az://my--container", "az://x", "S3://my-bucket", "http://my-bucket", "s3://", "s3://my-bucket//x", "s3://other-bucket",
 		"s3://"+long(63), "s3://"+long(64), "s3://my-bucket/"+long(497), "s3://my-bucket/"+long(498), "s3://my-bucket/.hidden", "://x", "x://y", "gs://a"),
 	pool(`region$`, "us-east-1", "eu-west-1", "US", "us_east"),
+	pool(`store$`, "minio-a", "minio.a", "Minio", long(63), long(64)),
 	pool(`azureAccount$`, "abc", "myaccount", "my-account", "ab", long(24), long(25)),
 	pool(`(url|URL)$`, "http://h", "https://h:9000", "https://h:0", "https://h:65535", "https://h:65536", "https://u@h", "https://h?q=1", "https://h/#f",
 		"https://[::1]:80/p", "h:80", "ftp://h", "https://", "https://-h", "https://h/p q", "https://"+long(504), "https://"+long(505)),

@@ -24,7 +24,6 @@ type StorageReservation struct {
 
 	// Spec is the bucket and the fleet it belongs to. Immutable.
 	// +required
-	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="is immutable: a bucket stays with its fleet"
 	Spec StorageReservationSpec `json:"spec"`
 }
 

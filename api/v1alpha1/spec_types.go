@@ -106,11 +106,10 @@ type SecretKeyReference struct {
 
 // ObjectStore is the bucket that the members of a fleet share.
 //
-// +kubebuilder:validation:XValidation:rule="(self.bucket.contains('://') ? self.bucket : 's3://' + self.bucket) == (oldSelf.bucket.contains('://') ? oldSelf.bucket : 's3://' + oldSelf.bucket)",fieldPath=.bucket,message="is immutable: the fleet's data is there"
-// +kubebuilder:validation:XValidation:rule="(has(self.region) ? self.region : \"\") == (has(oldSelf.region) ? oldSelf.region : \"\")",fieldPath=.region,message="is immutable: the fleet's data is there"
 // +kubebuilder:validation:XValidation:rule="(self.bucket.startsWith('gs://') || self.bucket.startsWith('az://')) != (has(self.region) && self.region != \"\")",fieldPath=.region,message="is required for an s3 bucket and must not be set for another: celld on gs:// and az:// refuses AWS variables"
 // +kubebuilder:validation:XValidation:rule="self.bucket.startsWith('az://') == (has(self.azureAccount) && self.azureAccount != \"\")",fieldPath=.azureAccount,message="is required for an az:// bucket and must not be set for another"
 // +kubebuilder:validation:XValidation:rule="!has(self.endpoint) || !(self.bucket.startsWith('gs://') || self.bucket.startsWith('az://')) || ((!has(self.endpoint.url) || self.endpoint.url == \"\") && (!has(self.endpoint.credentialsSecretName) || self.endpoint.credentialsSecretName == \"\"))",fieldPath=.endpoint,message="is for s3 buckets: celld on gs:// and az:// refuses S3_ENDPOINT"
+// +kubebuilder:validation:XValidation:rule="!has(self.store) || self.store == \"\" || (has(self.endpoint) && has(self.endpoint.url) && self.endpoint.url != \"\")",fieldPath=.store,message="names an S3-compatible store, so it needs endpoint.url"
 type ObjectStore struct {
 	// Bucket is the bucket URL, s3://NAME[/PREFIX], gs://NAME[/PREFIX] or az://CONTAINER[/PREFIX]; a bare name means s3://.
 	// One fleet per bucket or prefix. Immutable.
@@ -126,11 +125,18 @@ type ObjectStore struct {
 	// Endpoint of an S3-compatible store that is not AWS.
 	// +optional
 	Endpoint Endpoint `json:"endpoint,omitempty,omitzero"`
-	// AzureAccount is the storage account of an az:// bucket; required there, and not allowed elsewhere.
+	// AzureAccount is the storage account of an az:// bucket; required there, and not allowed elsewhere. Immutable.
 	// +optional
 	// +kubebuilder:validation:MaxLength=24
 	// +kubebuilder:validation:Pattern=`^$|^[a-z0-9]{3,24}$`
 	AzureAccount string `json:"azureAccount,omitempty"`
+	// Store names the S3-compatible store behind Endpoint, where bucket names are its own: the same bucket name in two stores
+	// is two buckets. A DNS label of your choice, one for each store. Without it a bucket name means one bucket everywhere.
+	// Immutable.
+	// +optional
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:Pattern=`^$|^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`
+	Store string `json:"store,omitempty"`
 }
 
 // Endpoint is an S3-compatible store. Empty means AWS.

@@ -15,7 +15,7 @@ func TestValidateUpdate(t *testing.T) {
 	const (
 		persistent, bucket = v1alpha1.KindPersistentFleet, v1alpha1.KindBucketFleet
 		identity           = "8f14e45f-ceea-467f-a9d5-0c2a1f5b7e11"
-		there              = "is immutable: the fleet's data is there"
+		there              = "cannot be changed: the fleet's data is there"
 	)
 	for name, c := range map[string]struct {
 		kind     string
@@ -35,9 +35,9 @@ func TestValidateUpdate(t *testing.T) {
 				`spec.storage.bucket: Invalid value: "s3://my-bucket/b": ` + there,
 				`spec.storage.region: Invalid value: "x": ` + there}},
 		"an identity": {new: `spec: {identity: ` + identity + `}`, want: []string{
-			`spec.identity: Invalid value: "` + identity + `": is immutable: it decides which disks and objects are this fleet's`}},
+			`spec.identity: Invalid value: "` + identity + `": cannot be changed: it decides which disks and objects are this fleet's`}},
 		"no identity": {old: `spec: {identity: ` + identity + `}`, want: []string{
-			`spec.identity: Invalid value: "": is immutable: it decides which disks and objects are this fleet's`}},
+			`spec.identity: Invalid value: "": cannot be changed: it decides which disks and objects are this fleet's`}},
 		"another class and size": {kind: persistent, new: `spec: {storage: {storageClassName: x, size: 11Gi}}`,
 			want: []string{
 				`spec.storage.storageClassName: Invalid value: "x": ` + claimsMessage,
@@ -47,7 +47,7 @@ func TestValidateUpdate(t *testing.T) {
 		"another cache size":            {kind: bucket, new: `spec: {storage: {size: 11Gi}}`},
 		"the default workload":          {kind: bucket, new: `spec: {workload: Deployment}`},
 		"another workload": {kind: bucket, new: `spec: {workload: Ordered}`, want: []string{
-			`spec.workload: Invalid value: "Ordered": is immutable: delete the fleet and create it with the other workload; ` +
+			`spec.workload: Invalid value: "Ordered": cannot be changed: delete the fleet and create it with the other workload; ` +
 				`the data is in the bucket`}},
 	} {
 		for _, kind := range (celCase{kind: c.kind}).kinds() {
@@ -65,9 +65,9 @@ func TestValidateUpdate(t *testing.T) {
 func TestValidateUpdateOfAnotherKind(t *testing.T) {
 	persistent, bucket := typed(t, v1alpha1.KindPersistentFleet), typed(t, v1alpha1.KindBucketFleet)
 	require.EqualError(t, persistent.ValidateUpdate(bucket).ToAggregate(),
-		`kind: Invalid value: "PersistentFleet": is immutable, was BucketFleet`)
+		`kind: Invalid value: "PersistentFleet": cannot be changed, was BucketFleet`)
 	require.EqualError(t, bucket.ValidateUpdate(persistent).ToAggregate(),
-		`kind: Invalid value: "BucketFleet": is immutable, was PersistentFleet`)
+		`kind: Invalid value: "BucketFleet": cannot be changed, was PersistentFleet`)
 }
 
 const everythingMutable = `

@@ -47,6 +47,11 @@ func (s *ObjectStore) validate(path *field.Path) field.ErrorList {
 		"is for s3 buckets: celld on gs:// and az:// refuses AWS variables; remove it", regionName)...)
 	errs = append(errs, presence(account, s.AzureAccount, scheme == SchemeAzure, "the storage account of an az:// bucket",
 		"is for az:// buckets; remove it", azureAccount)...)
+	store := path.Child("store")
+	errs = append(errs, optional(store, s.Store, label)...)
+	if s.Store != "" && s.Endpoint.URL == "" {
+		errs = append(errs, field.Forbidden(store, "names an S3-compatible store, so it needs endpoint.url: set that, or remove it"))
+	}
 	return append(errs, s.Endpoint.validate(path.Child("endpoint"), aws)...)
 }
 

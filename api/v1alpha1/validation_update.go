@@ -7,12 +7,13 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
+// No message says "is immutable": sync tools take that for a reason to delete the object and create it again.
 const (
-	dataIsThere   = "is immutable: the fleet's data is there"
-	claimsAreMade = "is immutable: claims are made from it, and the API server refuses another claim template"
+	dataIsThere   = "cannot be changed: the fleet's data is there"
+	claimsAreMade = "cannot be changed: disks are made from it, and the API server refuses another claim template"
 )
 
-// ValidateUpdate returns every immutable field in which the fleet differs from old.
+// ValidateUpdate returns every field that cannot be changed in which the fleet differs from old.
 func (f *PersistentFleet) ValidateUpdate(old Fleet) field.ErrorList {
 	errs := validateSharedUpdate(f, old)
 	was, ok := old.(*PersistentFleet)
@@ -28,7 +29,7 @@ func (f *PersistentFleet) ValidateUpdate(old Fleet) field.ErrorList {
 	return errs
 }
 
-// ValidateUpdate returns every immutable field in which the fleet differs from old.
+// ValidateUpdate returns every field that cannot be changed in which the fleet differs from old.
 func (f *BucketFleet) ValidateUpdate(old Fleet) field.ErrorList {
 	errs := validateSharedUpdate(f, old)
 	was, ok := old.(*BucketFleet)
@@ -36,19 +37,21 @@ func (f *BucketFleet) ValidateUpdate(old Fleet) field.ErrorList {
 		return errs
 	}
 	return append(errs, immutable(field.NewPath("spec", "workload"), effectiveWorkload(f), effectiveWorkload(was),
-		"is immutable: delete the fleet and create it with the other workload; the data is in the bucket")...)
+		"cannot be changed: delete the fleet and create it with the other workload; the data is in the bucket")...)
 }
 
 func validateSharedUpdate(f, old Fleet) field.ErrorList {
 	spec := field.NewPath("spec")
 	storage := spec.Child("storage")
 	if f.Kind() != old.Kind() {
-		return field.ErrorList{field.Invalid(field.NewPath("kind"), f.Kind(), "is immutable, was "+old.Kind())}
+		return field.ErrorList{field.Invalid(field.NewPath("kind"), f.Kind(), "cannot be changed, was "+old.Kind())}
 	}
 	errs := immutable(storage.Child("bucket"), f.Store().BucketURL().String(), old.Store().BucketURL().String(), dataIsThere)
 	errs = append(errs, immutable(storage.Child("region"), f.Store().Region, old.Store().Region, dataIsThere)...)
+	errs = append(errs, immutable(storage.Child("azureAccount"), f.Store().AzureAccount, old.Store().AzureAccount, dataIsThere)...)
+	errs = append(errs, immutable(storage.Child("store"), f.Store().Store, old.Store().Store, dataIsThere)...)
 	return append(errs, immutable(spec.Child("identity"), f.Shared().Identity, old.Shared().Identity,
-		"is immutable: it decides which disks and objects are this fleet's")...)
+		"cannot be changed: it decides which disks and objects are this fleet's")...)
 }
 
 func immutable[T comparable](path *field.Path, value, old T, why string) field.ErrorList {

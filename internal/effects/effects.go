@@ -91,7 +91,7 @@ func (c *Change) started(fleet v1alpha1.Fleet, before owners) {
 }
 
 func (c *Change) deleted(fleet v1alpha1.Fleet) {
-	if fleet.GetAnnotations()[v1alpha1.AnnotationProtect] == "true" {
+	if v1alpha1.Protected(fleet) {
 		c.add(refused, "metadata.annotations[%s]: protects the fleet: remove the annotation first", v1alpha1.AnnotationProtect)
 		return
 	}
@@ -118,8 +118,7 @@ func (c *Change) changed(before, after v1alpha1.Fleet, opts render.Options) erro
 	c.others(objects)
 	c.maintenance(before, after)
 	c.restarts(before, after, objects)
-	c.zones(before, after)
-	c.nodes(before, after)
+	c.placement(before, after)
 	c.count(before, after)
 	return nil
 }

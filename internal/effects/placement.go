@@ -12,6 +12,18 @@ import (
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
 )
 
+// Placement returns what a change of a fleet does to where its members run: the part of Of that an admission warning repeats.
+func Placement(before, after v1alpha1.Fleet) []Effect {
+	var c Change
+	c.placement(before, after)
+	return c.Effects
+}
+
+func (c *Change) placement(before, after v1alpha1.Fleet) {
+	c.zones(before, after)
+	c.nodes(before, after)
+}
+
 // nodes tells of members that find fewer nodes than before: by node labels, taints or how many a zone may hold. A change that only
 // opens nodes moves nobody.
 func (c *Change) nodes(before, after v1alpha1.Fleet) {
@@ -31,14 +43,15 @@ func (c *Change) nodes(before, after v1alpha1.Fleet) {
 	most, capped := v1alpha1.ZoneCap(after)
 	mostBefore, wasCapped := v1alpha1.ZoneCap(before)
 	switch {
-	case !capped:
-	case !wasCapped && persistent(after):
-		c.add("moves", "members that share a host, or a zone that holds more than %d: %s", most, suspected)
-	case !wasCapped:
-		c.add("moves", "members that share a host, or a zone that holds more than %d, to other nodes", most)
-	case most < mostBefore:
-		c.add("limits", "each zone to %s; refused while one holds more", members(most))
+	case !capped || wasCapped && most >= mostBefore:
+		return
+	case wasCapped:
+	case persistent(after):
+		c.add("moves", "members that share a host: %s", suspected)
+	default:
+		c.add("moves", "members that share a host, to other nodes")
 	}
+	c.add("limits", "each zone to %s; refused while one holds more", members(most))
 }
 
 // suspected is what the healer does with members whose new template keeps them off their nodes.

@@ -13,12 +13,18 @@ import (
 // space is the name space of derived identities, itself the version 5 UUID of the API group in the DNS space.
 var space = uuid.NewSHA1(uuid.NameSpaceDNS, []byte(v1alpha1.GroupVersion.Group))
 
-// Of is spec.identity if set, else the version 5 UUID of the fleet's namespace, name and canonical bucket URL.
+// Of is spec.identity if set, else the version 5 UUID of the fleet's namespace, name and canonical bucket URL, with the Azure
+// account or the named store, if any, before the URL.
 func Of(f v1alpha1.Fleet) string {
 	if id := f.Shared().Identity; id != "" {
 		return id
 	}
-	key := f.GetNamespace() + "\x00" + f.GetName() + "\x00" + f.Store().BucketURL().String()
+	bucket := f.Store().BucketURL()
+	key := f.GetNamespace() + "\x00" + f.GetName() + "\x00"
+	if bucket.Store != "" {
+		key += bucket.Store + "\x00"
+	}
+	key += bucket.String()
 	return uuid.NewSHA1(space, []byte(key)).String()
 }
 

@@ -12,7 +12,8 @@ import (
 // across finds what is wrong between documents: the same object twice, two fleets with one identity, one bucket or one
 // name, and objects that a fleet renders to anyway.
 func (r *reader) across() {
-	objects, identities, buckets, names := places{}, places{}, places{}, places{}
+	objects, identities, names := places{}, places{}, places{}
+	buckets := map[v1alpha1.BucketURL][]*Document{} // by the whole bucket
 	for i := range r.documents {
 		doc := &r.documents[i]
 		if doc.ID.Name == "" {
@@ -31,13 +32,19 @@ func (r *reader) across() {
 		if first := identities.put(identity.Of(doc.Fleet), doc); first != nil {
 			r.clash(doc, first, "spec.identity", "%s has the same identity, at %s, and so the same disks: an identity belongs to one fleet", first.ID)
 		}
-		bucket := doc.Fleet.Store().BucketURL().String()
+		bucket := doc.Fleet.Store().BucketURL()
 		if doc.Fleet.Store().Bucket == "" {
 			continue
 		}
-		if first := buckets.put(bucket, doc); first != nil {
-			r.clash(doc, first, "spec.storage.bucket", "%s uses %s too, at %s: a bucket, or a prefix of it, belongs to one fleet", first.ID, bucket)
+		whole := bucket
+		whole.Prefix = ""
+		for _, first := range buckets[whole] {
+			if used := first.Fleet.Store().BucketURL(); used.Overlaps(bucket) {
+				r.clash(doc, first, "spec.storage.bucket", "%s uses %s too, at %s: a bucket, or a prefix of it, belongs to one fleet", first.ID, used)
+				break
+			}
 		}
+		buckets[whole] = append(buckets[whole], doc)
 	}
 	r.rendered()
 }

@@ -86,6 +86,29 @@ func TestDefinitions(t *testing.T) {
 	}
 }
 
+// Wherever the definitions are installed, and stay, the policy is and stays.
+func TestPolicy(t *testing.T) {
+	all := objects(t, "fleetwright-system", "")
+	for _, want := range decode(t, string(read(t, "config/policy/fields.yaml"))) {
+		switch want := want.(type) {
+		case *admissionregistrationv1.ValidatingAdmissionPolicy:
+			got := find[*admissionregistrationv1.ValidatingAdmissionPolicy](t, all, want.Name)
+			require.Equal(t, "keep", got.Annotations["helm.sh/resource-policy"])
+			require.Equal(t, want.Spec, got.Spec)
+		case *admissionregistrationv1.ValidatingAdmissionPolicyBinding:
+			got := find[*admissionregistrationv1.ValidatingAdmissionPolicyBinding](t, all, want.Name)
+			require.Equal(t, "keep", got.Annotations["helm.sh/resource-policy"])
+			require.Equal(t, want.Spec, got.Spec)
+		default:
+			require.Fail(t, "what is this", "%T", want)
+		}
+	}
+	for _, o := range objects(t, "fleetwright-system", "crds: {enabled: false}") {
+		_, isPolicy := o.(*admissionregistrationv1.ValidatingAdmissionPolicy)
+		require.False(t, isPolicy)
+	}
+}
+
 func TestRotate(t *testing.T) {
 	all := objects(t, "fleetwright-system", "")
 	want := decode(t, string(read(t, "config/webhook/configuration.yaml")))[0].(*admissionregistrationv1.ValidatingWebhookConfiguration)

@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 )
 
 // copies are the files of the chart that come from config.
 var copies = map[string]string{
 	"healer-role.yaml":           "config/healer/role.yaml",
+	"policy.yaml":                "config/policy/fields.yaml",
 	"webhook-rbac.yaml":          "config/webhook/rbac.yaml",
 	"webhook-configuration.yaml": "config/webhook/configuration.yaml",
 }
@@ -80,7 +82,7 @@ func Generated(root string) (map[string][]byte, error) {
 	var definitions, rest strings.Builder
 	for _, document := range strings.SplitAfter("\n"+strings.TrimPrefix(all, "---\n"), "\n---\n") {
 		document = "---\n" + strings.TrimPrefix(strings.TrimSuffix(document, "---\n"), "\n")
-		if strings.Contains(document, "\nkind: CustomResourceDefinition\n") {
+		if with := regexp.MustCompile(`\nkind: (CustomResourceDefinition|ValidatingAdmissionPolicy(Binding)?)\n`); with.MatchString(document) {
 			definitions.WriteString(document)
 		} else {
 			rest.WriteString(document)

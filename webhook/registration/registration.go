@@ -100,7 +100,7 @@ func guards() []guard {
 		},
 		{
 			Name: "fleet-update", Rules: fleets(update), Conditions: conditions(notGoing, newSpec), Policy: open,
-			Why: "the definitions' own rules refuse invalid and immutable changes too; this guard adds messages and warnings",
+			Why: "the definitions' own rules and policy refuse such changes too; this guard adds messages and warnings",
 		},
 		{
 			Name: "fleet-delete", Rules: fleets(remove), Policy: closed,

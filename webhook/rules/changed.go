@@ -103,6 +103,11 @@ func restart(path string) bool {
 	return strings.HasSuffix(path, "[kubectl.kubernetes.io/restartedAt]") || strings.HasSuffix(path, "["+v1alpha1.AnnotationRestartToken+"]")
 }
 
+// pausedBy are the fields that a pause sets.
+var pausedBy = []string{
+	"spec.updateStrategy.type", "spec.updateStrategy.rollingUpdate", "spec.updateStrategy.rollingUpdate.partition", "spec.paused",
+}
+
 // instead says how to do properly what a change of a path was meant to do.
 func instead(path string) string {
 	switch {
@@ -110,7 +115,7 @@ func instead(path string) string {
 		return "to restart members, change spec.maintenance.restartToken of the fleet in Git"
 	case strings.HasSuffix(path, ".containers["+v1alpha1.ContainerName+"].image"):
 		return "change spec.runtimeImage of the fleet in Git"
-	case strings.HasSuffix(path, ".rollingUpdate.partition"), path == "spec.paused":
+	case slices.Contains(pausedBy, path):
 		return "change spec.maintenance.paused of the fleet in Git"
 	case strings.Contains(path, ".resources."):
 		return "change spec.resources of the fleet in Git"

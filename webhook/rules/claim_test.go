@@ -6,56 +6,57 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fleetwright/fleetwright/webhook/internal/rulestest"
 	"github.com/fleetwright/fleetwright/webhook/rules"
 )
 
 const uidLabel = "metadata.labels[celld.eric.dev/fleet-uid]"
 
 func TestClaimCreate(t *testing.T) {
-	me := live(t).Identity
+	me := rulestest.Live(t).Identity
 	tests := map[string]struct {
 		name, identity string
 		fleets         []rules.Fleet
 		want           []string
 	}{
-		"a member's own":              {name: "data-my-fleet-0", identity: me, fleets: []rules.Fleet{live(t)}},
-		"none":                        {name: "data-my-fleet-0", fleets: []rules.Fleet{live(t)}, want: []string{uidLabel + ": member's claim of PersistentFleet fleets/my-fleet"}},
-		"another":                     {name: "data-my-fleet-7", identity: foreign, fleets: []rules.Fleet{live(t)}, want: []string{uidLabel + ": member's claim"}},
-		"another name":                {name: "data-other-0", fleets: []rules.Fleet{live(t)}},
-		"longer name":                 {name: "data-my-fleet-a-0", fleets: []rules.Fleet{live(t)}},
-		"beyond any member":           {name: "data-my-fleet-100", fleets: []rules.Fleet{live(t)}},
-		"no ordinal":                  {name: "data-my-fleet-01", fleets: []rules.Fleet{live(t)}},
-		"of a fleet without disks":    {name: "data-my-fleet-0", fleets: []rules.Fleet{live(t, bucket)}},
-		"of a terminating fleet":      {name: "data-my-fleet-0", fleets: []rules.Fleet{live(t, terminating)}},
+		"a member's own":              {name: "data-my-fleet-0", identity: me, fleets: []rules.Fleet{rulestest.Live(t)}},
+		"none":                        {name: "data-my-fleet-0", fleets: []rules.Fleet{rulestest.Live(t)}, want: []string{uidLabel + ": member's claim of PersistentFleet fleets/my-fleet"}},
+		"another":                     {name: "data-my-fleet-7", identity: rulestest.Foreign, fleets: []rules.Fleet{rulestest.Live(t)}, want: []string{uidLabel + ": member's claim"}},
+		"another name":                {name: "data-other-0", fleets: []rules.Fleet{rulestest.Live(t)}},
+		"longer name":                 {name: "data-my-fleet-a-0", fleets: []rules.Fleet{rulestest.Live(t)}},
+		"beyond any member":           {name: "data-my-fleet-100", fleets: []rules.Fleet{rulestest.Live(t)}},
+		"no ordinal":                  {name: "data-my-fleet-01", fleets: []rules.Fleet{rulestest.Live(t)}},
+		"of a fleet without disks":    {name: "data-my-fleet-0", fleets: []rules.Fleet{rulestest.Live(t, rulestest.Bucket)}},
+		"of a terminating fleet":      {name: "data-my-fleet-0", fleets: []rules.Fleet{rulestest.Live(t, rulestest.Terminating)}},
 		"before the fleet (restored)": {name: "data-my-fleet-0", identity: me},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			requireVerdict(t, tc.want, rules.Review(input(t, rules.Create, "", claim(tc.name, tc.identity), calm(tc.fleets...))))
+			requireVerdict(t, tc.want, rules.Review(rulestest.Input(t, rules.Create, "", rulestest.Claim(tc.name, tc.identity), rulestest.Calm(tc.fleets...))))
 		})
 	}
 }
 
 func TestClaimUpdate(t *testing.T) {
-	me := live(t).Identity
+	me := rulestest.Live(t).Identity
 	tests := map[string]struct {
 		name, was, is string
 		fleets        []rules.Fleet
 		want          []string
 	}{
-		"unchanged":                    {name: "data-my-fleet-0", was: me, is: me, fleets: []rules.Fleet{live(t)}},
-		"removed":                      {name: "data-my-fleet-0", was: me, fleets: []rules.Fleet{live(t)}, want: []string{uidLabel + ": the disk is that of PersistentFleet fleets/my-fleet"}},
-		"changed":                      {name: "data-my-fleet-0", was: me, is: foreign, fleets: []rules.Fleet{live(t)}, want: []string{uidLabel + ": the disk is that"}},
-		"put on a foreign claim":       {name: "postgres", is: me, fleets: []rules.Fleet{live(t)}, want: []string{uidLabel + ": the disk would become that of"}},
-		"moved between fleets":         {name: "data-my-fleet-0", was: me, is: foreign, fleets: []rules.Fleet{live(t), live(t, `{metadata: {name: b}, spec: {identity: "`+foreign+`"}}`)}, want: []string{uidLabel + ": the disk is that", uidLabel + ": the disk would become that of PersistentFleet fleets/b"}},
+		"unchanged":                    {name: "data-my-fleet-0", was: me, is: me, fleets: []rules.Fleet{rulestest.Live(t)}},
+		"removed":                      {name: "data-my-fleet-0", was: me, fleets: []rules.Fleet{rulestest.Live(t)}, want: []string{uidLabel + ": the disk is that of PersistentFleet fleets/my-fleet"}},
+		"changed":                      {name: "data-my-fleet-0", was: me, is: rulestest.Foreign, fleets: []rules.Fleet{rulestest.Live(t)}, want: []string{uidLabel + ": the disk is that"}},
+		"put on a foreign claim":       {name: "postgres", is: me, fleets: []rules.Fleet{rulestest.Live(t)}, want: []string{uidLabel + ": the disk would become that of"}},
+		"moved between fleets":         {name: "data-my-fleet-0", was: me, is: rulestest.Foreign, fleets: []rules.Fleet{rulestest.Live(t), rulestest.Live(t, `{metadata: {name: b}, spec: {identity: "`+rulestest.Foreign+`"}}`)}, want: []string{uidLabel + ": the disk is that", uidLabel + ": the disk would become that of PersistentFleet fleets/b"}},
 		"of a fleet that is gone":      {name: "data-my-fleet-0", was: me},
-		"put on, for nobody":           {name: "postgres", is: foreign, fleets: []rules.Fleet{live(t)}},
-		"of a fleet that is going":     {name: "data-my-fleet-0", was: me, fleets: []rules.Fleet{live(t, terminating)}, want: []string{uidLabel + ": the disk is that"}},
-		"of a fleet with other bucket": {name: "data-my-fleet-0", was: me, fleets: []rules.Fleet{live(t, `{spec: {storage: {bucket: s3://other}}}`)}},
+		"put on, for nobody":           {name: "postgres", is: rulestest.Foreign, fleets: []rules.Fleet{rulestest.Live(t)}},
+		"of a fleet that is going":     {name: "data-my-fleet-0", was: me, fleets: []rules.Fleet{rulestest.Live(t, rulestest.Terminating)}, want: []string{uidLabel + ": the disk is that"}},
+		"of a fleet with other bucket": {name: "data-my-fleet-0", was: me, fleets: []rules.Fleet{rulestest.Live(t, `{spec: {storage: {bucket: s3://other}}}`)}},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			requireVerdict(t, tc.want, rules.Review(input(t, rules.Update, claim(tc.name, tc.was), claim(tc.name, tc.is), calm(tc.fleets...))))
+			requireVerdict(t, tc.want, rules.Review(rulestest.Input(t, rules.Update, rulestest.Claim(tc.name, tc.was), rulestest.Claim(tc.name, tc.is), rulestest.Calm(tc.fleets...))))
 		})
 	}
 }
@@ -67,12 +68,12 @@ func owned(t testing.TB, name, identity string, owners ...string) string {
 	for i, o := range owners {
 		list[i] = "{kind: ConfigMap, name: " + o + `, uid: "1"}`
 	}
-	return merged(t, claim(name, identity), `{metadata: {ownerReferences: [`+strings.Join(list, ", ")+`]}}`)
+	return rulestest.Merged(t, rulestest.Claim(name, identity), `{metadata: {ownerReferences: [`+strings.Join(list, ", ")+`]}}`)
 }
 
 // An owner of a member's disk would take it along, whoever deletes the owner.
 func TestClaimOwner(t *testing.T) {
-	me := live(t).Identity
+	me := rulestest.Live(t).Identity
 	denied := []string{"metadata.ownerReferences: an owner (ConfigMap a 1) would take the disk of my-fleet-0, a member of PersistentFleet fleets/my-fleet"}
 	tests := map[string]struct {
 		name, identity, user string
@@ -90,41 +91,41 @@ func TestClaimOwner(t *testing.T) {
 		"beyond any member":           {name: "data-my-fleet-100", is: []string{"a"}},
 		"other name":                  {name: "backup", is: []string{"a"}},
 		"other fleet's name":          {name: "data-other-0", is: []string{"a"}},
-		"fleet is gone":               {is: []string{"a"}, fleets: []rules.Fleet{live(t, `{metadata: {name: other}}`)}},
-		"fleet is going":              {is: []string{"a"}, fleets: []rules.Fleet{live(t, terminating)}},
-		"fleet without disks":         {is: []string{"a"}, fleets: []rules.Fleet{live(t, bucket)}},
-		"by the healer":               {is: []string{"a"}, user: healer, want: denied},
+		"fleet is gone":               {is: []string{"a"}, fleets: []rules.Fleet{rulestest.Live(t, `{metadata: {name: other}}`)}},
+		"fleet is going":              {is: []string{"a"}, fleets: []rules.Fleet{rulestest.Live(t, rulestest.Terminating)}},
+		"fleet without disks":         {is: []string{"a"}, fleets: []rules.Fleet{rulestest.Live(t, rulestest.Bucket)}},
+		"by the healer":               {is: []string{"a"}, user: rulestest.Healer, want: denied},
 		"by the StatefulSet's own":    {is: []string{"a"}, user: "system:serviceaccount:kube-system:statefulset-controller"},
 		"by the garbage collector":    {is: []string{"a"}, user: "system:serviceaccount:kube-system:generic-garbage-collector"},
 		"by the controllers as one":   {is: []string{"a"}, user: "system:kube-controller-manager"},
 		"by one of the same name":     {is: []string{"a"}, user: "system:serviceaccount:fleets:statefulset-controller", want: denied},
-		"of somebody else's identity": {identity: foreign, is: []string{"a"}, update: true},
+		"of somebody else's identity": {identity: rulestest.Foreign, is: []string{"a"}, update: true},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			if tc.fleets == nil {
-				tc.fleets = []rules.Fleet{live(t)}
+				tc.fleets = []rules.Fleet{rulestest.Live(t)}
 			}
-			tc.name, tc.identity, tc.user = or(tc.name, "data-my-fleet-0"), or(tc.identity, me), or(tc.user, human)
-			in := input(t, rules.Update, owned(t, tc.name, tc.identity, tc.was...), owned(t, tc.name, tc.identity, tc.is...), calm(tc.fleets...))
+			tc.name, tc.identity, tc.user = or(tc.name, "data-my-fleet-0"), or(tc.identity, me), or(tc.user, rulestest.Human)
+			in := rulestest.Input(t, rules.Update, owned(t, tc.name, tc.identity, tc.was...), owned(t, tc.name, tc.identity, tc.is...), rulestest.Calm(tc.fleets...))
 			in.User = tc.user
 			requireVerdict(t, tc.want, rules.Review(in))
 			if !tc.update {
-				in := input(t, rules.Create, "", owned(t, tc.name, tc.identity, tc.is...), calm(tc.fleets...))
+				in := rulestest.Input(t, rules.Create, "", owned(t, tc.name, tc.identity, tc.is...), rulestest.Calm(tc.fleets...))
 				in.User = tc.user
 				requireVerdict(t, tc.want, rules.Review(in))
 			}
 		})
 	}
 	t.Run("moved as well", func(t *testing.T) {
-		in := input(t, rules.Update, claim("data-my-fleet-0", ""), owned(t, "data-my-fleet-0", me, "a"), calm(live(t)))
+		in := rulestest.Input(t, rules.Update, rulestest.Claim("data-my-fleet-0", ""), owned(t, "data-my-fleet-0", me, "a"), rulestest.Calm(rulestest.Live(t)))
 		requireVerdict(t, []string{uidLabel + ": the disk would become", denied[0]}, rules.Review(in))
 	})
 }
 
 func TestClaimDelete(t *testing.T) {
-	me := live(t).Identity
-	three := known(rules.Workload{Replicas: 3})
+	me := rulestest.Live(t).Identity
+	three := rulestest.Known(rules.Workload{Replicas: 3})
 	denied := []string{"metadata.name: a member of PersistentFleet fleets/my-fleet"}
 	tests := map[string]struct {
 		name, identity, user string
@@ -132,43 +133,43 @@ func TestClaimDelete(t *testing.T) {
 		workload             rules.Fact[rules.Workload]
 		want                 []string
 	}{
-		"current":                              {name: "data-my-fleet-2", identity: me, fleet: live(t), workload: three, want: denied},
-		"removed":                              {name: "data-my-fleet-3", identity: me, fleet: live(t), workload: three},
-		"not yet added":                        {name: "data-my-fleet-2", identity: me, fleet: live(t), workload: known(rules.Workload{Replicas: 2}), want: denied},
-		"kept, of a new workload":              {name: "data-my-fleet-1", identity: me, fleet: live(t), workload: known(rules.Workload{Replicas: 1}), want: denied},
-		"removed, of a new workload":           {name: "data-my-fleet-3", identity: me, fleet: live(t), workload: known(rules.Workload{Replicas: 1})},
-		"to be removed":                        {name: "data-my-fleet-2", identity: me, fleet: live(t, `{spec: {replicas: 2}}`), workload: three, want: denied},
-		"removed on request":                   {name: "data-my-fleet-2", identity: me, fleet: live(t, `{spec: {replicas: 2}}`), workload: known(rules.Workload{Replicas: 2})},
-		"stopped":                              {name: "data-my-fleet-2", identity: me, fleet: live(t), workload: known(rules.Workload{}), want: denied},
-		"beyond those stopped":                 {name: "data-my-fleet-3", identity: me, fleet: live(t), workload: known(rules.Workload{})},
-		"no workload":                          {name: "data-my-fleet-0", identity: me, fleet: live(t), workload: rules.Fact[rules.Workload]{State: rules.Absent}, want: denied},
-		"by the healer":                        {name: "data-my-fleet-0", identity: me, fleet: live(t), workload: three, user: healer},
-		"by the namespace controller":          {name: "data-my-fleet-0", identity: me, fleet: live(t), workload: three, user: "system:serviceaccount:kube-system:namespace-controller"},
-		"by the garbage collector":             {name: "data-my-fleet-0", identity: me, fleet: live(t), workload: three, user: "system:serviceaccount:kube-system:generic-garbage-collector"},
-		"by a controller manager of one piece": {name: "data-my-fleet-0", identity: me, fleet: live(t), workload: three, user: "system:kube-controller-manager"},
-		"by another controller":                {name: "data-my-fleet-0", identity: me, fleet: live(t), workload: three, user: "system:serviceaccount:kube-system:statefulset-controller", want: denied},
-		"terminating fleet":                    {name: "data-my-fleet-0", identity: me, fleet: live(t, terminating), workload: three},
-		"another fleet's":                      {name: "data-my-fleet-0", identity: foreign, fleet: live(t), workload: three},
-		"no identity":                          {name: "data-my-fleet-0", fleet: live(t), workload: three},
-		"identity, other name":                 {name: "backup", identity: me, fleet: live(t), workload: three},
-		"identity, other fleet's name":         {name: "data-other-0", identity: me, fleet: live(t), workload: three},
-		"fleet without disks":                  {name: "data-my-fleet-0", identity: me, fleet: live(t, bucket), workload: three},
+		"current":                              {name: "data-my-fleet-2", identity: me, fleet: rulestest.Live(t), workload: three, want: denied},
+		"removed":                              {name: "data-my-fleet-3", identity: me, fleet: rulestest.Live(t), workload: three},
+		"not yet added":                        {name: "data-my-fleet-2", identity: me, fleet: rulestest.Live(t), workload: rulestest.Known(rules.Workload{Replicas: 2}), want: denied},
+		"kept, of a new workload":              {name: "data-my-fleet-1", identity: me, fleet: rulestest.Live(t), workload: rulestest.Known(rules.Workload{Replicas: 1}), want: denied},
+		"removed, of a new workload":           {name: "data-my-fleet-3", identity: me, fleet: rulestest.Live(t), workload: rulestest.Known(rules.Workload{Replicas: 1})},
+		"to be removed":                        {name: "data-my-fleet-2", identity: me, fleet: rulestest.Live(t, `{spec: {replicas: 2}}`), workload: three, want: denied},
+		"removed on request":                   {name: "data-my-fleet-2", identity: me, fleet: rulestest.Live(t, `{spec: {replicas: 2}}`), workload: rulestest.Known(rules.Workload{Replicas: 2})},
+		"stopped":                              {name: "data-my-fleet-2", identity: me, fleet: rulestest.Live(t), workload: rulestest.Known(rules.Workload{}), want: denied},
+		"beyond those stopped":                 {name: "data-my-fleet-3", identity: me, fleet: rulestest.Live(t), workload: rulestest.Known(rules.Workload{})},
+		"no workload":                          {name: "data-my-fleet-0", identity: me, fleet: rulestest.Live(t), workload: rules.Fact[rules.Workload]{State: rules.Absent}, want: denied},
+		"by the healer":                        {name: "data-my-fleet-0", identity: me, fleet: rulestest.Live(t), workload: three, user: rulestest.Healer},
+		"by the namespace controller":          {name: "data-my-fleet-0", identity: me, fleet: rulestest.Live(t), workload: three, user: "system:serviceaccount:kube-system:namespace-controller"},
+		"by the garbage collector":             {name: "data-my-fleet-0", identity: me, fleet: rulestest.Live(t), workload: three, user: "system:serviceaccount:kube-system:generic-garbage-collector"},
+		"by a controller manager of one piece": {name: "data-my-fleet-0", identity: me, fleet: rulestest.Live(t), workload: three, user: "system:kube-controller-manager"},
+		"by another controller":                {name: "data-my-fleet-0", identity: me, fleet: rulestest.Live(t), workload: three, user: "system:serviceaccount:kube-system:statefulset-controller", want: denied},
+		"terminating fleet":                    {name: "data-my-fleet-0", identity: me, fleet: rulestest.Live(t, rulestest.Terminating), workload: three},
+		"another fleet's":                      {name: "data-my-fleet-0", identity: rulestest.Foreign, fleet: rulestest.Live(t), workload: three},
+		"no identity":                          {name: "data-my-fleet-0", fleet: rulestest.Live(t), workload: three},
+		"identity, other name":                 {name: "backup", identity: me, fleet: rulestest.Live(t), workload: three},
+		"identity, other fleet's name":         {name: "data-other-0", identity: me, fleet: rulestest.Live(t), workload: three},
+		"fleet without disks":                  {name: "data-my-fleet-0", identity: me, fleet: rulestest.Live(t, rulestest.Bucket), workload: three},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			facts := calm(tc.fleet)
+			facts := rulestest.Calm(tc.fleet)
 			facts.Workload = tc.workload
-			in := input(t, rules.Delete, claim(tc.name, tc.identity), "", facts)
-			in.User = or(tc.user, human)
+			in := rulestest.Input(t, rules.Delete, rulestest.Claim(tc.name, tc.identity), "", facts)
+			in.User = or(tc.user, rulestest.Human)
 			requireVerdict(t, tc.want, rules.Review(in))
 		})
 	}
 }
 
 func TestReservation(t *testing.T) {
-	const base = `{"apiVersion":"celld.eric.dev/v1alpha1","kind":"StorageReservation","metadata":{"name":"s3-0"},"spec":{"bucket":"s3://my-bucket","identity":"` + foreign + `"}}`
-	other := merged(t, base, `{spec: {identity: 9f14e45f-ceea-467f-a9d5-0c2a1f5b7e11}}`)
-	noted := merged(t, base, `{metadata: {annotations: {celld.eric.dev/current-operation: x}}}`)
+	const base = `{"apiVersion":"celld.eric.dev/v1alpha1","kind":"StorageReservation","metadata":{"name":"s3-0"},"spec":{"bucket":"s3://my-bucket","identity":"` + rulestest.Foreign + `"}}`
+	other := rulestest.Merged(t, base, `{spec: {identity: 9f14e45f-ceea-467f-a9d5-0c2a1f5b7e11}}`)
+	noted := rulestest.Merged(t, base, `{metadata: {annotations: {celld.eric.dev/current-operation: x}}}`)
 	tests := map[string]struct {
 		operation   rules.Operation
 		old, object string
@@ -181,9 +182,9 @@ func TestReservation(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			in := input(t, tc.operation, tc.old, tc.object, rules.Facts{})
+			in := rulestest.Input(t, tc.operation, tc.old, tc.object, rules.Facts{})
 			in.Namespace = ""
-			for _, user := range []string{human, healer, "system:serviceaccount:kube-system:namespace-controller"} {
+			for _, user := range []string{rulestest.Human, rulestest.Healer, "system:serviceaccount:kube-system:namespace-controller"} {
 				in.User = user
 				requireVerdict(t, tc.want, rules.Review(in))
 			}

@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/json"
 
 	"github.com/fleetwright/fleetwright/internal/tree"
+	"github.com/fleetwright/fleetwright/webhook/internal/rulestest"
 	"github.com/fleetwright/fleetwright/webhook/rules"
 )
 
@@ -48,7 +49,7 @@ func FuzzDecode(f *testing.F) {
 
 func requireSameReview(t *testing.T, body []byte) {
 	var review admissionv1.AdmissionReview
-	in, _ := rules.Decode(body, healer)
+	in, _ := rules.Decode(body, rulestest.Healer)
 	if json.UnmarshalCaseSensitivePreserveInts(body, &review) != nil || in == nil || repeats(body) {
 		return
 	}
@@ -96,7 +97,7 @@ func TestDecodeTakesLittle(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			allocations := testing.AllocsPerRun(1, func() {
-				_, err := rules.Decode([]byte(body), healer)
+				_, err := rules.Decode([]byte(body), rulestest.Healer)
 				require.Error(t, err)
 			})
 			require.Less(t, allocations, 1000.0)
@@ -120,7 +121,7 @@ func TestOrphans(t *testing.T) {
 		"other finalizer": {options: `{}`, metadata: `"finalizers":["orphans",1]`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			in, err := rules.Decode([]byte(head+`{"operation":"DELETE","options":`+tc.options+`,"oldObject":{"metadata":{`+tc.metadata+`}}}}`), healer)
+			in, err := rules.Decode([]byte(head+`{"operation":"DELETE","options":`+tc.options+`,"oldObject":{"metadata":{`+tc.metadata+`}}}}`), rulestest.Healer)
 			require.NoError(t, err)
 			require.Equal(t, tc.want, in.Orphan)
 		})

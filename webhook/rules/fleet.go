@@ -4,8 +4,8 @@ package rules
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -28,7 +28,31 @@ func fleetChanged(in *Input) bool {
 
 func fleetDeleted(in *Input) bool { return isFleet(in, Delete) && !in.Old.Terminating }
 
-func fleetValid(in *Input) finding { return fromErrors(in.Object.Fleet.Validate()) }
+// fleetValid refuses a fleet for what is wrong with it, but for what was wrong before: an old mistake forbids neither a pause nor
+// a repair in steps.
+func fleetValid(in *Input) finding {
+	errs := in.Object.Fleet.Validate()
+	if in.Old == nil {
+		return fromErrors(errs)
+	}
+	before := map[string]int{}
+	for _, e := range in.Old.Fleet.Validate() {
+		before[mistake(e)]++
+	}
+	return fromErrors(slices.DeleteFunc(errs, func(e *field.Error) bool {
+		before[mistake(e)]--
+		return before[mistake(e)] >= 0
+	}))
+}
+
+var numbers = regexp.MustCompile(`\d+`)
+
+// mistake names a mistake without what the repair of another one moves: indices, and what the text counts.
+func mistake(e *field.Error) string {
+	return fmt.Sprint(index.ReplaceAllString(e.Field, "[]"), e.Type, e.BadValue, numbers.ReplaceAllString(e.Detail, "0"))
+}
+
+var index = regexp.MustCompile(`\[\d+\]`)
 
 func fleetImmutable(in *Input) finding {
 	return fromErrors(in.Object.Fleet.ValidateUpdate(in.Old.Fleet))
@@ -124,14 +148,11 @@ func fleetProtected(in *Input) finding {
 		"protects the fleet: deleting it deletes its members and their disks", "remove the annotation first")
 }
 
-// fleetAdvised: only changes that are worth a warning cost a look at the workload.
 func fleetAdvised(in *Input) bool {
-	if !fleetChanged(in) || in.Object.Fleet.Kind() != in.Old.Fleet.Kind() {
-		return false
-	}
-	return len(zonesRemoved(in)) > 0 || fleetAdviceNeeds(in).Workload
+	return fleetChanged(in) && in.Object.Fleet.Kind() == in.Old.Fleet.Kind()
 }
 
+// fleetAdviceNeeds: only changes that are worth a warning cost a look at the workload.
 func fleetAdviceNeeds(in *Input) Needs {
 	was, is := in.Old.Fleet.Shared(), in.Object.Fleet.Shared()
 	fewer := was.Replicas != nil && is.Replicas != nil && *is.Replicas < *was.Replicas
@@ -142,10 +163,7 @@ func fleetAdviceNeeds(in *Input) Needs {
 func fleetAdvice(in *Input) finding {
 	name := in.Object.Fleet.GetName()
 	was, is := in.Old.Fleet.Shared(), in.Object.Fleet.Shared()
-	var f finding
-	if zones := zonesRemoved(in); len(zones) > 0 {
-		f.warnings = append(f.warnings, zoneWarning(in.Object.Fleet.Kind(), zones))
-	}
+	f := finding{warnings: placementWarnings(in)}
 	w := in.Facts.Workload
 	if w.State != Present {
 		return f
@@ -159,22 +177,4 @@ func fleetAdvice(in *Input) finding {
 			"only when they are, so the new image starts with those that are down", down, w.Value.Replicas))
 	}
 	return f
-}
-
-func zonesRemoved(in *Input) []string {
-	var gone []string
-	for _, zone := range in.Old.Fleet.Shared().Placement.Zones {
-		if !slices.Contains(in.Object.Fleet.Shared().Placement.Zones, zone) {
-			gone = append(gone, zone)
-		}
-	}
-	return gone
-}
-
-func zoneWarning(kind string, zones []string) string {
-	s := "spec.placement.zones: " + strings.Join(zones, ", ") + " removed: every member restarts, one at a time; "
-	if kind == v1alpha1.KindBucketFleet {
-		return s + "those from there move to the other zones"
-	}
-	return s + "those with a disk there find no node, and get a fresh disk elsewhere after the replacement delay"
 }

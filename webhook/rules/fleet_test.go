@@ -8,13 +8,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fleetwright/fleetwright/render"
+	"github.com/fleetwright/fleetwright/webhook/internal/rulestest"
 	"github.com/fleetwright/fleetwright/webhook/rules"
 )
 
 func TestFleet(t *testing.T) {
-	me := live(t)
+	me := rulestest.Live(t)
 	reserved := func(identity string) rules.Fact[rules.Reservation] {
-		return known(rules.Reservation{Name: me.Reservation, Identity: identity, Fleet: "PersistentFleet others/first"})
+		return rulestest.Known(rules.Reservation{Name: me.Reservation, Identity: identity, Fleet: "PersistentFleet others/first"})
 	}
 	younger, older := `{metadata: {name: a, creationTimestamp: "2026-01-03T00:00:00Z"}}`, `{metadata: {name: a, creationTimestamp: "2026-01-01T00:00:00Z"}}`
 	tests := map[string]struct {
@@ -24,32 +25,32 @@ func TestFleet(t *testing.T) {
 	}{
 		"create":                      {object: `{}`},
 		"create invalid":              {object: `{spec: {replicas: 1, runtimeImage: "celld:latest"}}`, want: []string{"spec.replicas: at least", "spec.runtimeImage: digest"}},
-		"update":                      {old: `{}`, object: `{spec: {replicas: 4, maintenance: {paused: true}}}`},
+		"update":                      {old: `{}`, object: `{spec: {replicas: 4, placement: {maxPerZone: 2}, maintenance: {paused: true}}}`},
 		"update invalid":              {old: `{}`, object: `{spec: {replicas: 0}}`, want: []string{"spec.replicas: from 1 to 100"}},
 		"invalid before, spec alike":  {old: `{spec: {replicas: 0}}`, object: `{spec: {replicas: 0}, metadata: {labels: {team: a}, finalizers: []}}`},
 		"invalid and being deleted":   {old: `{metadata: {deletionTimestamp: "2026-01-03T00:00:00Z"}}`, object: `{spec: {replicas: 0}}`},
 		"status alone":                {old: `{}`, object: `{status: {phase: Ready}}`},
-		"immutable":                   {old: `{}`, object: `{spec: {identity: "` + foreign + `", storage: {bucket: s3://other, region: eu-west-1, size: 5Gi, storageClassName: x}}}`, want: []string{"spec.identity: immutable", "spec.storage.bucket: immutable", "spec.storage.region: immutable", "spec.storage.size: immutable", "spec.storage.storageClassName: immutable"}},
+		"immutable":                   {old: `{}`, object: `{spec: {identity: "` + rulestest.Foreign + `", storage: {bucket: s3://other, region: eu-west-1, size: 5Gi, storageClassName: x}}}`, want: []string{"spec.identity: cannot be changed", "spec.storage.bucket: cannot be changed", "spec.storage.region: cannot be changed", "spec.storage.size: cannot be changed", "spec.storage.storageClassName: cannot be changed"}},
 		"another spelling":            {old: `{}`, object: `{spec: {storage: {bucket: my-bucket, size: 10240Mi}}}`},
-		"immutable workload":          {base: bucket, old: `{}`, object: `{spec: {workload: Ordered}}`, want: []string{"spec.workload: immutable"}},
-		"zone removed":                {old: `{}`, object: `{spec: {placement: {zones: [us-east-1a, us-east-1b]}}}`},
-		"bucket reserved for another": {object: `{}`, facts: func(f *rules.Facts) { f.Reservation = reserved(foreign) }, want: []string{"spec.storage.bucket: PersistentFleet others/first"}},
+		"immutable workload":          {base: rulestest.Bucket, old: `{}`, object: `{spec: {workload: Ordered}}`, want: []string{"spec.workload: cannot be changed"}},
+		"zone removed":                {old: `{}`, object: `{spec: {placement: {zones: [us-east-1a, us-east-1b], maxPerZone: 2}}}`},
+		"bucket reserved for another": {object: `{}`, facts: func(f *rules.Facts) { f.Reservation = reserved(rulestest.Foreign) }, want: []string{"spec.storage.bucket: PersistentFleet others/first"}},
 		"bucket reserved for itself":  {object: `{}`, facts: func(f *rules.Facts) { f.Reservation = reserved(me.Identity) }},
-		"bucket in use": {object: `{}`, facts: func(f *rules.Facts) { f.Rivals = known([]rules.Fleet{live(t, younger)}) },
+		"bucket in use": {object: `{}`, facts: func(f *rules.Facts) { f.Rivals = rulestest.Known([]rules.Fleet{rulestest.Live(t, younger)}) },
 			want: []string{"spec.storage.bucket: PersistentFleet fleets/a uses"}},
 		"bucket in use by a fleet without the reservation": {object: `{}`, facts: func(f *rules.Facts) {
-			f.Reservation, f.Rivals = reserved(me.Identity), known([]rules.Fleet{live(t, older)})
+			f.Reservation, f.Rivals = reserved(me.Identity), rulestest.Known([]rules.Fleet{rulestest.Live(t, older)})
 		}},
 		"bucket in use by a fleet of the same identity": {object: `{}`, facts: func(f *rules.Facts) {
-			twin := live(t, `{metadata: {namespace: elsewhere}, spec: {identity: "`+me.Identity+`"}}`)
-			f.Reservation, f.Rivals = reserved(me.Identity), known([]rules.Fleet{twin})
+			twin := rulestest.Live(t, `{metadata: {namespace: elsewhere}, spec: {identity: "`+me.Identity+`"}}`)
+			f.Reservation, f.Rivals = reserved(me.Identity), rulestest.Known([]rules.Fleet{twin})
 		}, want: []string{"spec.storage.bucket: elsewhere/my-fleet uses"}},
-		"change beside a younger fleet": {old: `{}`, object: `{spec: {replicas: 4}}`, facts: func(f *rules.Facts) { f.Rivals = known([]rules.Fleet{live(t, younger)}) }},
-		"change beside an older fleet":  {old: `{}`, object: `{spec: {replicas: 4}}`, facts: func(f *rules.Facts) { f.Rivals = known([]rules.Fleet{live(t, older)}) }},
-		"change on another's bucket":    {old: `{}`, object: `{spec: {maintenance: {paused: true}}}`, facts: func(f *rules.Facts) { f.Reservation = reserved(foreign) }},
-		"same name, other kind": {base: bucket, object: `{spec: {storage: {bucket: s3://other}}}`, facts: func(f *rules.Facts) { f.Rivals = known([]rules.Fleet(nil)) },
+		"change beside a younger fleet": {old: `{}`, object: `{spec: {maintenance: {restartToken: again}}}`, facts: func(f *rules.Facts) { f.Rivals = rulestest.Known([]rules.Fleet{rulestest.Live(t, younger)}) }},
+		"change beside an older fleet":  {old: `{}`, object: `{spec: {maintenance: {restartToken: again}}}`, facts: func(f *rules.Facts) { f.Rivals = rulestest.Known([]rules.Fleet{rulestest.Live(t, older)}) }},
+		"change on another's bucket":    {old: `{}`, object: `{spec: {maintenance: {paused: true}}}`, facts: func(f *rules.Facts) { f.Reservation = reserved(rulestest.Foreign) }},
+		"same name, other kind": {base: rulestest.Bucket, object: `{spec: {storage: {bucket: s3://other}}}`, facts: func(f *rules.Facts) { f.Rivals = rulestest.Known([]rules.Fleet(nil)) },
 			want: []string{"metadata.name: the same Services"}},
-		"same identity": {object: `{metadata: {name: b}, spec: {identity: "` + me.Identity + `", storage: {bucket: s3://other}}}`, facts: func(f *rules.Facts) { f.Rivals = known([]rules.Fleet(nil)) },
+		"same identity": {object: `{metadata: {name: b}, spec: {identity: "` + me.Identity + `", storage: {bucket: s3://other}}}`, facts: func(f *rules.Facts) { f.Rivals = rulestest.Known([]rules.Fleet(nil)) },
 			want: []string{"spec.identity: the same disks"}},
 		"bucket unknown":         {object: `{}`, facts: func(f *rules.Facts) { f.Rivals = rules.Fact[[]rules.Fleet]{} }},
 		"delete":                 {old: `{}`},
@@ -59,23 +60,23 @@ func TestFleet(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			facts := calm(me)
+			facts := rulestest.Calm(me)
 			if tc.facts != nil {
 				tc.facts(&facts)
 			}
 			if tc.base == "" {
-				tc.base = persistent
+				tc.base = rulestest.Persistent
 			}
-			in := fleetInput(t, tc.base, tc.old, tc.object, facts)
+			in := rulestest.FleetInput(t, tc.base, tc.old, tc.object, facts)
 			requireVerdict(t, tc.want, rules.Review(in))
-			in.User, in.DryRun = healer, true
+			in.User, in.DryRun = rulestest.Healer, true
 			requireVerdict(t, tc.want, rules.Review(in)) // nobody is exempt, and a dry run shows what would happen
 		})
 	}
 }
 
 func TestFleetWarnings(t *testing.T) {
-	down := known(rules.Workload{Replicas: 4, Ready: 3})
+	down := rulestest.Known(rules.Workload{Replicas: 4, Ready: 3})
 	image := `{spec: {runtimeImage: "registry.test/celld@sha256:60303ae22b998861bce3b28f33eec1be758a213c86c93c076dbe9f558c11c752"}}`
 	tests := map[string]struct {
 		base, object string
@@ -83,27 +84,23 @@ func TestFleetWarnings(t *testing.T) {
 		want         []string
 	}{
 		"nothing": {object: `{spec: {replicas: 5}}`, workload: down},
-		"zone removed": {object: `{spec: {placement: {zones: [us-east-1b, us-east-1c]}}}`,
-			want: []string{"spec.placement.zones: us-east-1a removed: every member restarts, one at a time; those with a disk there find no node, and get a fresh disk elsewhere after the replacement delay"}},
-		"zone removed, no disks": {base: bucket, object: `{spec: {placement: {zones: [us-east-1b]}}}`,
-			want: []string{"spec.placement.zones: us-east-1a, us-east-1c removed: every member restarts, one at a time; those from there move to the other zones"}},
-		"fewer than are ready": {object: `{spec: {replicas: 3}}`, workload: known(rules.Workload{Replicas: 4, Ready: 4}),
+		"fewer than are ready": {object: `{spec: {replicas: 3}}`, workload: rulestest.Known(rules.Workload{Replicas: 4, Ready: 4}),
 			want: []string{"spec.replicas: 4 members are ready; those from my-fleet-3 on stop one at a time, and their claims are kept"}},
 		"fewer, but not ready": {object: `{spec: {replicas: 3}}`, workload: down},
 		"image while one is down": {object: image, workload: down,
 			want: []string{"spec.runtimeImage: 1 of 4 members are not ready; the rollout takes down another only when they are, so the new image starts with those that are down"}},
-		"image":              {object: image, workload: known(rules.Workload{Replicas: 4, Ready: 4})},
+		"image":              {object: image, workload: rulestest.Known(rules.Workload{Replicas: 4, Ready: 4})},
 		"image, no workload": {object: image, workload: rules.Fact[rules.Workload]{State: rules.Absent}},
 		"image, unreadable":  {object: image, workload: rules.Fact[rules.Workload]{State: rules.Failed, Why: "timeout"}},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			if tc.base == "" {
-				tc.base = persistent
+				tc.base = rulestest.Persistent
 			}
-			facts := calm(live(t))
+			facts := rulestest.Calm(rulestest.Live(t))
 			facts.Workload = tc.workload
-			v := rules.Review(fleetInput(t, tc.base, `{spec: {replicas: 4}}`, merged(t, `{spec: {replicas: 4}}`, tc.object), facts))
+			v := rules.Review(rulestest.FleetInput(t, tc.base, `{spec: {replicas: 4, placement: {maxPerZone: 4}}}`, rulestest.Merged(t, `{spec: {replicas: 4, placement: {maxPerZone: 4}}}`, tc.object), facts))
 			require.Equal(t, rules.Allow, v.Outcome, "%v", v.Reasons)
 			require.Equal(t, tc.want, v.Warnings)
 		})
@@ -112,22 +109,22 @@ func TestFleetWarnings(t *testing.T) {
 
 // Of two fleets, each is older than the other in exactly one direction, also when they were created in the same second.
 func TestOneOfTwoFleetsIsOlder(t *testing.T) {
-	a, b := live(t, `{metadata: {name: a}}`), live(t, `{metadata: {name: b}}`)
+	a, b := rulestest.Live(t, `{metadata: {name: a}}`), rulestest.Live(t, `{metadata: {name: b}}`)
 	for name, want := range map[string][]string{"a": nil, "b": {"spec.storage.bucket: PersistentFleet fleets/a uses the bucket already: delete this fleet"}} {
-		object := `{metadata: {name: ` + name + `}, spec: {replicas: 4}}`
-		v := rules.Review(fleetInput(t, persistent, merged(t, object, `{spec: {replicas: 5}}`), object, calm(a, b)))
+		object := `{metadata: {name: ` + name + `}, spec: {replicas: 4, placement: {maxPerZone: 2}}}`
+		v := rules.Review(rulestest.FleetInput(t, rulestest.Persistent, rulestest.Merged(t, object, `{spec: {replicas: 5}}`), object, rulestest.Calm(a, b)))
 		require.Equal(t, rules.Allow, v.Outcome)
 		require.Equal(t, want, v.Warnings)
 	}
-	require.Equal(t, render.ReservationName(fleet(t, persistent).Store().BucketURL()), a.Reservation)
+	require.Equal(t, render.ReservationName(rulestest.Fleet(t, rulestest.Persistent).Store().BucketURL()), a.Reservation)
 }
 
 // A fleet on another's bucket can be changed, and each change says what has to be done.
 func TestWarningOfALostBucket(t *testing.T) {
-	facts := calm(live(t))
-	facts.Reservation = known(rules.Reservation{Name: "s3-0", Identity: foreign, Fleet: "PersistentFleet others/first"})
-	v := rules.Review(fleetInput(t, persistent, `{}`, `{spec: {maintenance: {paused: true}}}`, facts))
+	facts := rulestest.Calm(rulestest.Live(t))
+	facts.Reservation = rulestest.Known(rules.Reservation{Name: "s3-0", Identity: rulestest.Foreign, Fleet: "PersistentFleet others/first"})
+	v := rules.Review(rulestest.FleetInput(t, rulestest.Persistent, `{}`, `{spec: {maintenance: {paused: true}}}`, facts))
 	require.Equal(t, rules.Allow, v.Outcome)
-	require.Equal(t, []string{"spec.storage.bucket: the bucket belongs to PersistentFleet others/first, identity " + foreign +
+	require.Equal(t, []string{"spec.storage.bucket: the bucket belongs to PersistentFleet others/first, identity " + rulestest.Foreign +
 		", by StorageReservation s3-0: delete this fleet"}, v.Warnings)
 }

@@ -13,14 +13,14 @@ import (
 
 // Any two objects get a verdict for each rule, with facts and without.
 func FuzzReview(f *testing.F) {
-	set := rendered(f, fleet(f, persistent), "StatefulSet/my-fleet")
-	f.Add([]byte(set), []byte(edited(f, set, image)), uint8(0))
-	f.Add([]byte(claim("data-my-fleet-0", foreign)), []byte(claim("data-my-fleet-0", "")), uint8(9))
-	f.Add([]byte(scale(foreign, 1)), []byte(scale(foreign, 2)), uint8(3))
-	f.Add([]byte(merged(f, persistent)), []byte(merged(f, persistent, `{spec: {replicas: 4}}`)), uint8(1))
+	set := rulestest.Rendered(f, rulestest.Fleet(f, rulestest.Persistent), "StatefulSet/my-fleet")
+	f.Add([]byte(set), []byte(rulestest.Edited(f, set, image)), uint8(0))
+	f.Add([]byte(rulestest.Claim("data-my-fleet-0", rulestest.Foreign)), []byte(rulestest.Claim("data-my-fleet-0", "")), uint8(9))
+	f.Add([]byte(scale(rulestest.Foreign, 1)), []byte(scale(rulestest.Foreign, 2)), uint8(3))
+	f.Add([]byte(rulestest.Merged(f, rulestest.Persistent)), []byte(rulestest.Merged(f, rulestest.Persistent, `{spec: {replicas: 4}}`)), uint8(1))
 	resources := []string{rules.StatefulSets, rules.PersistentFleets, rules.BucketFleets, rules.StatefulSets, rules.Deployments,
 		rules.Budgets, rules.NetworkPolicies, rules.Services, rules.Ingresses, rules.Claims, rules.Reservations}
-	me := live(f)
+	me := rulestest.Live(f)
 	f.Fuzz(func(t *testing.T, old, object []byte, which uint8) {
 		was, err := rulestest.Object(string(old))
 		if err != nil {
@@ -31,7 +31,7 @@ func FuzzReview(f *testing.F) {
 			return
 		}
 		for _, operation := range []rules.Operation{rules.Create, rules.Update, rules.Delete} {
-			in := &rules.Input{Operation: operation, Resource: resources[int(which)%len(resources)], Namespace: "fleets", User: human, Healer: healer}
+			in := &rules.Input{Operation: operation, Resource: resources[int(which)%len(resources)], Namespace: "fleets", User: rulestest.Human, Healer: rulestest.Healer}
 			if which == 3 {
 				in.Subresource = "scale"
 			}
@@ -42,7 +42,7 @@ func FuzzReview(f *testing.F) {
 				in.Old = was
 			}
 			_ = rules.Needed(in)
-			for _, facts := range []rules.Facts{{}, calm(me)} {
+			for _, facts := range []rules.Facts{{}, rulestest.Calm(me)} {
 				in.Facts = facts
 				v := rules.Review(in)
 				require.Equal(t, v.Outcome == rules.Allow, len(v.Reasons) == 0, "%v", v)

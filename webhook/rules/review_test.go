@@ -3,6 +3,7 @@
 package rules_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -14,24 +15,24 @@ import (
 // requests are one request for each rule that needs facts, which the rule would admit if it knew them.
 func requests(t testing.TB) map[string]*rules.Input {
 	t.Helper()
-	set := rendered(t, fleet(t, persistent), "StatefulSet/my-fleet")
-	service := rendered(t, fleet(t, persistent), "Service/my-fleet")
-	scaled := input(t, rules.Update, scale(live(t).Identity, 3), scale(live(t).Identity, 0), calm())
+	set := rulestest.Rendered(t, rulestest.Fleet(t, rulestest.Persistent), "StatefulSet/my-fleet")
+	service := rulestest.Rendered(t, rulestest.Fleet(t, rulestest.Persistent), "Service/my-fleet")
+	scaled := rulestest.Input(t, rules.Update, scale(rulestest.Live(t).Identity, 3), scale(rulestest.Live(t).Identity, 0), rulestest.Calm())
 	scaled.Subresource = "scale"
 	const unlabelled = `[{op: remove, path: /metadata/labels/celld.eric.dev~1fleet-uid}]`
 	return map[string]*rules.Input{
-		"fleet-bucket":      fleetInput(t, persistent, "", `{}`, calm()),
-		"workload-owner":    input(t, rules.Update, set, edited(t, set, unlabelled), calm()),
+		"fleet-bucket":      rulestest.FleetInput(t, rulestest.Persistent, "", `{}`, rulestest.Calm()),
+		"workload-owner":    rulestest.Input(t, rules.Update, set, rulestest.Edited(t, set, unlabelled), rulestest.Calm()),
 		"workload-replicas": scaled,
-		"workload-fleet":    input(t, rules.Create, "", set, calm()),
-		"workload-disks":    input(t, rules.Create, "", set, calm()),
-		"workload-orphans":  input(t, rules.Create, "", set, calm()),
-		"workload-delete":   input(t, rules.Delete, set, "", calm()),
-		"seal":              input(t, rules.Update, set, edited(t, set, image), calm()),
-		"sealed-owner":      input(t, rules.Update, service, edited(t, service, unlabelled), calm()),
-		"claim-create":      input(t, rules.Create, "", claim("data-my-fleet-0", foreign), calm()),
-		"claim-identity":    input(t, rules.Update, claim("a", ""), claim("a", foreign), calm()),
-		"claim-delete":      input(t, rules.Delete, claim("data-my-fleet-0", foreign), "", calm()),
+		"workload-fleet":    rulestest.Input(t, rules.Create, "", set, rulestest.Calm()),
+		"workload-disks":    rulestest.Input(t, rules.Create, "", set, rulestest.Calm()),
+		"workload-orphans":  rulestest.Input(t, rules.Create, "", set, rulestest.Calm()),
+		"workload-delete":   rulestest.Input(t, rules.Delete, set, "", rulestest.Calm()),
+		"seal":              rulestest.Input(t, rules.Update, set, rulestest.Edited(t, set, image), rulestest.Calm()),
+		"sealed-owner":      rulestest.Input(t, rules.Update, service, rulestest.Edited(t, service, unlabelled), rulestest.Calm()),
+		"claim-create":      rulestest.Input(t, rules.Create, "", rulestest.Claim("data-my-fleet-0", rulestest.Foreign), rulestest.Calm()),
+		"claim-identity":    rulestest.Input(t, rules.Update, rulestest.Claim("a", ""), rulestest.Claim("a", rulestest.Foreign), rulestest.Calm()),
+		"claim-delete":      rulestest.Input(t, rules.Delete, rulestest.Claim("data-my-fleet-0", rulestest.Foreign), "", rulestest.Calm()),
 	}
 }
 
@@ -68,21 +69,21 @@ func TestUnknownFacts(t *testing.T) {
 
 // A denial stands whatever else is unknown: another try would not help.
 func TestDenialBeatsUnknown(t *testing.T) {
-	set := edited(t, rendered(t, fleet(t, persistent), "StatefulSet/my-fleet"), image)
-	requireVerdict(t, []string{sealPath + ": not what was rendered"}, rules.Review(input(t, rules.Create, "", set, rules.Facts{})))
+	set := rulestest.Edited(t, rulestest.Rendered(t, rulestest.Fleet(t, rulestest.Persistent), "StatefulSet/my-fleet"), image)
+	requireVerdict(t, []string{sealPath + ": not what was rendered"}, rules.Review(rulestest.Input(t, rules.Create, "", set, rules.Facts{})))
 }
 
 // A namespace that goes, or is gone, blocks nothing.
 func TestTerminatingNamespace(t *testing.T) {
-	me := live(t)
+	me := rulestest.Live(t)
 	for name, namespace := range map[string]rules.Fact[rules.Namespace]{
-		"terminating": known(rules.Namespace{Terminating: true}), "gone": {State: rules.Absent},
+		"terminating": rulestest.Known(rules.Namespace{Terminating: true}), "gone": {State: rules.Absent},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, in := range []*rules.Input{
-				input(t, rules.Delete, claim("data-my-fleet-0", me.Identity), "", calm(me)),
-				input(t, rules.Delete, rendered(t, fleet(t, persistent), "StatefulSet/my-fleet"), "", calm(me)),
-				fleetInput(t, persistent, `{metadata: {annotations: {celld.eric.dev/protect: "true"}}}`, "", calm(me)),
+				rulestest.Input(t, rules.Delete, rulestest.Claim("data-my-fleet-0", me.Identity), "", rulestest.Calm(me)),
+				rulestest.Input(t, rules.Delete, rulestest.Rendered(t, rulestest.Fleet(t, rulestest.Persistent), "StatefulSet/my-fleet"), "", rulestest.Calm(me)),
+				rulestest.FleetInput(t, rulestest.Persistent, `{metadata: {annotations: {celld.eric.dev/protect: "true"}}}`, "", rulestest.Calm(me)),
 			} {
 				require.Equal(t, rules.Deny, rules.Review(in).Outcome)
 				in.Facts.Namespace = namespace
@@ -100,23 +101,23 @@ func TestTerminatingNamespace(t *testing.T) {
 
 // Requests that no rule refuses cost no read, and those that need facts need no more than they use.
 func TestFactsAreLazy(t *testing.T) {
-	set := rendered(t, fleet(t, persistent), "StatefulSet/my-fleet")
-	upgraded := rendered(t, fleet(t, persistent, `{spec: {maintenance: {restartToken: again}}}`), "StatefulSet/my-fleet")
+	set := rulestest.Rendered(t, rulestest.Fleet(t, rulestest.Persistent), "StatefulSet/my-fleet")
+	upgraded := rulestest.Rendered(t, rulestest.Fleet(t, rulestest.Persistent, `{spec: {maintenance: {restartToken: again}}}`), "StatefulSet/my-fleet")
 	tests := map[string]struct {
 		in   *rules.Input
 		want rules.Needs
 	}{
-		"nothing changes":       {in: input(t, rules.Update, set, set, calm())},
-		"upgrade":               {in: input(t, rules.Update, set, upgraded, calm())},
-		"hand edit":             {in: input(t, rules.Update, set, edited(t, set, image), calm()), want: rules.Needs{Fleets: true, Live: true}},
-		"first sync":            {in: input(t, rules.Create, "", set, calm()), want: rules.Needs{Fleets: true, Bucket: true, Claims: true, Orphans: true}},
-		"fleet":                 {in: fleetInput(t, persistent, "", `{}`, calm()), want: rules.Needs{Fleets: true, Bucket: true}},
-		"fleet, status":         {in: fleetInput(t, persistent, `{}`, `{status: {phase: Ready}}`, calm())},
-		"claim of a member":     {in: input(t, rules.Create, "", claim("data-a-0", ""), calm()), want: rules.Needs{Fleets: true}},
-		"claim of nobody":       {in: input(t, rules.Create, "", claim("postgres", ""), calm())},
-		"disk":                  {in: input(t, rules.Delete, claim("data-a-0", foreign), "", calm()), want: rules.Needs{Fleets: true, Workload: true, Live: true}},
-		"somebody else's":       {in: input(t, rules.Delete, claim("data-a-0", ""), "", calm())},
-		"being deleted already": {in: input(t, rules.Update, edited(t, set, `[{op: add, path: /metadata/deletionTimestamp, value: "2026-01-03T00:00:00Z"}]`), set, calm())},
+		"nothing changes":       {in: rulestest.Input(t, rules.Update, set, set, rulestest.Calm())},
+		"upgrade":               {in: rulestest.Input(t, rules.Update, set, upgraded, rulestest.Calm())},
+		"hand edit":             {in: rulestest.Input(t, rules.Update, set, rulestest.Edited(t, set, image), rulestest.Calm()), want: rules.Needs{Fleets: true, Live: true}},
+		"first sync":            {in: rulestest.Input(t, rules.Create, "", set, rulestest.Calm()), want: rules.Needs{Fleets: true, Bucket: true, Claims: true, Orphans: true}},
+		"fleet":                 {in: rulestest.FleetInput(t, rulestest.Persistent, "", `{}`, rulestest.Calm()), want: rules.Needs{Fleets: true, Bucket: true}},
+		"fleet, status":         {in: rulestest.FleetInput(t, rulestest.Persistent, `{}`, `{status: {phase: Ready}}`, rulestest.Calm())},
+		"claim of a member":     {in: rulestest.Input(t, rules.Create, "", rulestest.Claim("data-a-0", ""), rulestest.Calm()), want: rules.Needs{Fleets: true}},
+		"claim of nobody":       {in: rulestest.Input(t, rules.Create, "", rulestest.Claim("postgres", ""), rulestest.Calm())},
+		"disk":                  {in: rulestest.Input(t, rules.Delete, rulestest.Claim("data-a-0", rulestest.Foreign), "", rulestest.Calm()), want: rules.Needs{Fleets: true, Workload: true, Live: true}},
+		"somebody else's":       {in: rulestest.Input(t, rules.Delete, rulestest.Claim("data-a-0", ""), "", rulestest.Calm())},
+		"being deleted already": {in: rulestest.Input(t, rules.Update, rulestest.Edited(t, set, `[{op: add, path: /metadata/deletionTimestamp, value: "2026-01-03T00:00:00Z"}]`), set, rulestest.Calm())},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -132,10 +133,10 @@ func TestFactsAreLazy(t *testing.T) {
 func TestObjects(t *testing.T) {
 	tests := map[string]struct{ text, want string }{
 		"a list":          {`[]`, "is a list, must be an object"},
-		"deep":            {repeat(`{"a":`, 300) + `1` + repeat(`}`, 300), "nests deeper than 200 levels"},
-		"wide":            {`{"a":[` + repeat(`1,`, 60_000) + `1]}`, "holds more than 50000 values"},
+		"deep":            {strings.Repeat(`{"a":`, 300) + `1` + strings.Repeat(`}`, 300), "nests deeper than 200 levels"},
+		"wide":            {`{"a":[` + strings.Repeat(`1,`, 60_000) + `1]}`, "holds more than 50000 values"},
 		"fleet, bad type": {`{"apiVersion":"celld.eric.dev/v1alpha1","kind":"PersistentFleet","spec":{"replicas":"x"}}`, "cannot unmarshal"},
-		"long quantity":   {`{"apiVersion":"celld.eric.dev/v1alpha1","kind":"PersistentFleet","spec":{"storage":{"size":"1` + repeat("0", 90) + `e99999999"}}}`, "spec.storage.size is out of range"},
+		"long quantity":   {`{"apiVersion":"celld.eric.dev/v1alpha1","kind":"PersistentFleet","spec":{"storage":{"size":"1` + strings.Repeat("0", 90) + `e99999999"}}}`, "spec.storage.size is out of range"},
 		"quantity, twice": {`{"apiVersion":"celld.eric.dev/v1alpha1","kind":"BucketFleet","spec":{"resources":{"limits":{"memory":"1"},"limits":{"cpu":1e999999999}}}}`, "spec.resources.limits is out of range"},
 	}
 	for name, tc := range tests {

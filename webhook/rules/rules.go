@@ -53,8 +53,9 @@ func dontKnow(why string) finding { return finding{unknown: why} }
 // ordered is the policy, in order. All that apply judge a request; the order is that of metrics and of reading.
 func ordered() []rule {
 	return []rule{
-		// fleet.go
+		// fleet.go and placement.go
 		{name: "fleet-valid", applies: fleetWritten, judge: fleetValid},
+		{name: "fleet-cap", applies: fleetWritten, judge: fleetCap},
 		{name: "fleet-immutable", applies: fleetChanged, judge: fleetImmutable},
 		// Open: without the facts the healer still makes no second reservation for a bucket, and starts nothing without one.
 		{name: "fleet-bucket", applies: fleetWritten, needs: fleetBucketNeeds, judge: fleetBucket},

@@ -3,12 +3,14 @@
 package rules_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/fleetwright/fleetwright/internal/seal"
+	"github.com/fleetwright/fleetwright/webhook/internal/rulestest"
 	"github.com/fleetwright/fleetwright/webhook/rules"
 )
 
@@ -99,7 +101,7 @@ func TestSeal(t *testing.T) {
 		"Service that is somebody's own":               {object: "Service/my-fleet", old: `[{op: remove, path: /metadata/annotations/celld.eric.dev~1seal}]`, patch: `[{op: remove, path: /metadata/annotations/celld.eric.dev~1seal}, {op: replace, path: /spec/ports, value: []}]`},
 		"Service gives up its identity":                {object: "Service/my-fleet", patch: `[{op: remove, path: /metadata/labels/celld.eric.dev~1fleet-uid}]`, want: []string{label + ": differs", label + ": is that of"}},
 		"route":                                        {object: "HTTPRoute/my-fleet-routing", before: gateway, after: gateway, patch: `[{op: replace, path: /spec/hostnames, value: [evil.test]}]`, want: []string{"spec.hostnames[0]: differs"}},
-		"route, new host":                              {object: "HTTPRoute/my-fleet-routing", before: gateway, after: merged(t, gateway, `{spec: {routing: {hostnames: [b.test]}}}`)},
+		"route, new host":                              {object: "HTTPRoute/my-fleet-routing", before: gateway, after: rulestest.Merged(t, gateway, `{spec: {routing: {hostnames: [b.test]}}}`)},
 		"repair of a policy of a fleet with new zones": {object: "NetworkPolicy/my-fleet", old: `[{op: remove, path: /spec/ingress/0}]`},
 	}
 	for name, tc := range tests {
@@ -108,9 +110,9 @@ func TestSeal(t *testing.T) {
 			if object == "" {
 				object = "StatefulSet/my-fleet"
 			}
-			old := edited(t, rendered(t, fleet(t, persistent, or(tc.before, "{}")), object), tc.old)
-			written := edited(t, rendered(t, fleet(t, persistent, or(tc.after, "{}")), object), tc.patch)
-			in := input(t, rules.Update, old, written, calm(live(t)))
+			old := rulestest.Edited(t, rulestest.Rendered(t, rulestest.Fleet(t, rulestest.Persistent, or(tc.before, "{}")), object), tc.old)
+			written := rulestest.Edited(t, rulestest.Rendered(t, rulestest.Fleet(t, rulestest.Persistent, or(tc.after, "{}")), object), tc.patch)
+			in := rulestest.Input(t, rules.Update, old, written, rulestest.Calm(rulestest.Live(t)))
 			v := rules.Review(in)
 			if name == "many fields" {
 				require.Equal(t, rules.Deny, v.Outcome)
@@ -118,9 +120,9 @@ func TestSeal(t *testing.T) {
 				require.Contains(t, v.String(), "more fields differ")
 				return
 			}
-			requireVerdict(t, sorted(tc.want), v)
+			requireVerdict(t, slices.Sorted(slices.Values(tc.want)), v)
 
-			in.Facts = calm() // a fleet that is gone blocks nothing but the owner that would end the object
+			in.Facts = rulestest.Calm() // a fleet that is gone blocks nothing but the owner that would end the object
 			if !strings.Contains(strings.Join(tc.want, ""), "ownerReferences") {
 				requireVerdict(t, nil, rules.Review(in))
 			}
@@ -142,6 +144,7 @@ func TestRemedies(t *testing.T) {
 	tests := map[string]struct{ patch, want string }{
 		"image":       {image, "spec.runtimeImage"},
 		"restart":     {restart, "spec.maintenance.restartToken"},
+		"strategy":    {`[{op: replace, path: /spec/updateStrategy, value: {type: OnDelete}}]`, "spec.maintenance.paused"},
 		"partition":   {`[{op: replace, path: /spec/updateStrategy/rollingUpdate/partition, value: 3}]`, "spec.maintenance.paused"},
 		"resources":   {`[{op: replace, path: /spec/template/spec/containers/0/resources/limits/memory, value: 9Gi}]`, "spec.resources"},
 		"label":       {`[{op: remove, path: /metadata/labels/celld.eric.dev~1fleet}]`, "as they were rendered"},
@@ -152,10 +155,12 @@ func TestRemedies(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			set := rendered(t, fleet(t, persistent), "StatefulSet/my-fleet")
-			v := rules.Review(input(t, rules.Update, set, edited(t, set, tc.patch), calm(live(t))))
+			set := rulestest.Rendered(t, rulestest.Fleet(t, rulestest.Persistent), "StatefulSet/my-fleet")
+			v := rules.Review(rulestest.Input(t, rules.Update, set, rulestest.Edited(t, set, tc.patch), rulestest.Calm(rulestest.Live(t))))
 			require.Equal(t, rules.Deny, v.Outcome)
-			require.Contains(t, v.Reasons[0].Remedy, tc.want)
+			for _, r := range v.Reasons {
+				require.Contains(t, r.Remedy, tc.want, r.Field)
+			}
 		})
 	}
 	_, err := seal.Parse("garbage")
@@ -174,24 +179,24 @@ func TestPartProtected(t *testing.T) {
 		facts       rules.Facts
 		want        []string
 	}{
-		"budget":                      {object: "PodDisruptionBudget/my-fleet", facts: calm(live(t, protect)), want: []string{kept}},
-		"policy":                      {object: "NetworkPolicy/my-fleet", facts: calm(live(t, protect)), want: []string{kept}},
-		"Service":                     {object: "Service/my-fleet", facts: calm(live(t, protect)), want: []string{kept}},
-		"Service of peers":            {object: "Service/my-fleet-peers", facts: calm(live(t, protect)), want: []string{kept}},
-		"route that is not wanted":    {object: "HTTPRoute/my-fleet-routing", facts: calm(live(t, protect))},
-		"its policy":                  {object: "NetworkPolicy/my-fleet-routing", facts: calm(live(t, protect))},
-		"of a fleet that is going":    {object: "Service/my-fleet", facts: calm(live(t, going))},
-		"of a fleet that is gone":     {object: "Service/my-fleet", facts: calm()},
-		"of a fleet without it":       {object: "Service/my-fleet", facts: calm(live(t))},
-		"of a fleet that says false":  {object: "Service/my-fleet", facts: calm(live(t, `{metadata: {annotations: {celld.eric.dev/protect: "false"}}}`))},
-		"with another's identity":     {object: "Service/my-fleet", old: `[{op: replace, path: /metadata/labels/celld.eric.dev~1fleet-uid, value: x}]`, facts: calm(live(t, protect))},
-		"somebody's own, with labels": {object: "Service/my-fleet", old: `[{op: remove, path: /metadata/annotations/celld.eric.dev~1seal}]`, facts: calm(live(t, protect))},
-		"going already":               {object: "Service/my-fleet", old: `[{op: add, path: /metadata/deletionTimestamp, value: "2026-01-03T00:00:00Z"}]`, facts: calm(live(t, protect))},
+		"budget":                      {object: "PodDisruptionBudget/my-fleet", facts: rulestest.Calm(rulestest.Live(t, protect)), want: []string{kept}},
+		"policy":                      {object: "NetworkPolicy/my-fleet", facts: rulestest.Calm(rulestest.Live(t, protect)), want: []string{kept}},
+		"Service":                     {object: "Service/my-fleet", facts: rulestest.Calm(rulestest.Live(t, protect)), want: []string{kept}},
+		"Service of peers":            {object: "Service/my-fleet-peers", facts: rulestest.Calm(rulestest.Live(t, protect)), want: []string{kept}},
+		"route that is not wanted":    {object: "HTTPRoute/my-fleet-routing", facts: rulestest.Calm(rulestest.Live(t, protect))},
+		"its policy":                  {object: "NetworkPolicy/my-fleet-routing", facts: rulestest.Calm(rulestest.Live(t, protect))},
+		"of a fleet that is going":    {object: "Service/my-fleet", facts: rulestest.Calm(rulestest.Live(t, going))},
+		"of a fleet that is gone":     {object: "Service/my-fleet", facts: rulestest.Calm()},
+		"of a fleet without it":       {object: "Service/my-fleet", facts: rulestest.Calm(rulestest.Live(t))},
+		"of a fleet that says false":  {object: "Service/my-fleet", facts: rulestest.Calm(rulestest.Live(t, `{metadata: {annotations: {celld.eric.dev/protect: "false"}}}`))},
+		"with another's identity":     {object: "Service/my-fleet", old: `[{op: replace, path: /metadata/labels/celld.eric.dev~1fleet-uid, value: x}]`, facts: rulestest.Calm(rulestest.Live(t, protect))},
+		"somebody's own, with labels": {object: "Service/my-fleet", old: `[{op: remove, path: /metadata/annotations/celld.eric.dev~1seal}]`, facts: rulestest.Calm(rulestest.Live(t, protect))},
+		"going already":               {object: "Service/my-fleet", old: `[{op: add, path: /metadata/deletionTimestamp, value: "2026-01-03T00:00:00Z"}]`, facts: rulestest.Calm(rulestest.Live(t, protect))},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			old := edited(t, rendered(t, fleet(t, persistent, gateway), tc.object), tc.old)
-			requireVerdict(t, tc.want, rules.Review(input(t, rules.Delete, old, "", tc.facts)))
+			old := rulestest.Edited(t, rulestest.Rendered(t, rulestest.Fleet(t, rulestest.Persistent, gateway), tc.object), tc.old)
+			requireVerdict(t, tc.want, rules.Review(rulestest.Input(t, rules.Delete, old, "", tc.facts)))
 		})
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fleetwright/fleetwright/render"
+	"github.com/fleetwright/fleetwright/webhook/internal/rulestest"
 	"github.com/fleetwright/fleetwright/webhook/rules"
 )
 
@@ -26,7 +27,7 @@ func disks(f rules.Fleet, n int) []rules.Claim {
 }
 
 func TestWorkloadCreate(t *testing.T) {
-	me := live(t)
+	me := rulestest.Live(t)
 	label := "metadata.labels[celld.eric.dev/fleet-uid]"
 	tests := map[string]struct {
 		fleet, patch, user string
@@ -37,36 +38,38 @@ func TestWorkloadCreate(t *testing.T) {
 		"one member":             {patch: `[{op: add, path: /spec/replicas, value: 1}]`},
 		"three members":          {patch: count3, want: []string{"spec.replicas: is 3"}},
 		"no members":             {patch: count0, want: []string{"spec.replicas: is 0"}},
-		"three, by the healer":   {patch: count3, user: healer},
-		"three on kept disks":    {patch: count3, facts: func(f *rules.Facts) { f.Claims = known(disks(me, 3)) }},
-		"three on two disks":     {patch: count3, facts: func(f *rules.Facts) { f.Claims = known(disks(me, 2)) }, want: []string{"spec.replicas: is 3"}},
+		"three, by the healer":   {patch: count3, user: rulestest.Healer},
+		"three on kept disks":    {patch: count3, facts: func(f *rules.Facts) { f.Claims = rulestest.Known(disks(me, 3)) }},
+		"three on two disks":     {patch: count3, facts: func(f *rules.Facts) { f.Claims = rulestest.Known(disks(me, 2)) }, want: []string{"spec.replicas: is 3"}},
 		"a count that is absurd": {patch: `[{op: add, path: /spec/replicas, value: 99999999999}]`, want: []string{"spec.replicas: is -1"}},
 		"before its fleet": {facts: func(f *rules.Facts) {
-			f.Fleets, f.Rivals = known([]rules.Fleet(nil)), known([]rules.Fleet(nil))
+			f.Fleets, f.Rivals = rulestest.Known([]rules.Fleet(nil)), rulestest.Known([]rules.Fleet(nil))
 		}},
-		"before its fleet, which is seen at the second look": {facts: func(f *rules.Facts) { f.Fleets = known([]rules.Fleet(nil)) }},
+		"before its fleet, which is seen at the second look": {facts: func(f *rules.Facts) { f.Fleets = rulestest.Known([]rules.Fleet(nil)) }},
 		"before its fleet, on a bucket in use": {facts: func(f *rules.Facts) {
-			f.Fleets, f.Rivals = known([]rules.Fleet(nil)), known([]rules.Fleet{live(t, `{metadata: {name: a}}`)})
+			f.Fleets, f.Rivals = rulestest.Known([]rules.Fleet(nil)), rulestest.Known([]rules.Fleet{rulestest.Live(t, `{metadata: {name: a}}`)})
 		}, want: []string{"spec.template: PersistentFleet fleets/a uses"}},
-		"fleet terminating": {facts: func(f *rules.Facts) { f.Fleets = known([]rules.Fleet{live(t, terminating)}) }, want: []string{label + ": being deleted"}},
+		"fleet terminating": {facts: func(f *rules.Facts) {
+			f.Fleets = rulestest.Known([]rules.Fleet{rulestest.Live(t, rulestest.Terminating)})
+		}, want: []string{label + ": being deleted"}},
 		"bucket reserved for another": {facts: func(f *rules.Facts) {
-			f.Reservation = known(rules.Reservation{Identity: foreign, Fleet: "PersistentFleet others/first"})
+			f.Reservation = rulestest.Known(rules.Reservation{Identity: rulestest.Foreign, Fleet: "PersistentFleet others/first"})
 		}, want: []string{"spec.template: PersistentFleet others/first"}},
 		"bucket of an older fleet": {facts: func(f *rules.Facts) {
-			f.Rivals = known([]rules.Fleet{me, live(t, `{metadata: {name: a}}`)})
+			f.Rivals = rulestest.Known([]rules.Fleet{me, rulestest.Live(t, `{metadata: {name: a}}`)})
 		}, want: []string{"spec.template: PersistentFleet fleets/a uses"}},
 		"claim of another fleet": {facts: func(f *rules.Facts) {
-			f.Claims = known([]rules.Claim{{Name: "data-my-fleet-0", Identity: me.Identity}, {Name: "data-my-fleet-1", Identity: foreign}, {Name: "data-my-fleet-2"}})
+			f.Claims = rulestest.Known([]rules.Claim{{Name: "data-my-fleet-0", Identity: me.Identity}, {Name: "data-my-fleet-1", Identity: rulestest.Foreign}, {Name: "data-my-fleet-2"}})
 		}, want: []string{"spec.volumeClaimTemplates: data-my-fleet-1 is at", "spec.volumeClaimTemplates: data-my-fleet-2 is at a member's name and has no identity"}},
-		"Deployment": {fleet: bucket, facts: func(f *rules.Facts) { f.Fleets = known([]rules.Fleet{live(t, bucket)}) }},
-		"Deployment of three": {fleet: bucket, patch: count3, facts: func(f *rules.Facts) { f.Claims = known(disks(me, 3)) },
+		"Deployment": {fleet: rulestest.Bucket, facts: func(f *rules.Facts) { f.Fleets = rulestest.Known([]rules.Fleet{rulestest.Live(t, rulestest.Bucket)}) }},
+		"Deployment of three": {fleet: rulestest.Bucket, patch: count3, facts: func(f *rules.Facts) { f.Claims = rulestest.Known(disks(me, 3)) },
 			want: []string{"spec.replicas: is 3"}},
 		"members without a controller": {facts: func(f *rules.Facts) {
-			f.Orphans = known([]string{"my-fleet-0", "my-fleet-2", "other-1", "my-fleet-x"})
+			f.Orphans = rulestest.Known([]string{"my-fleet-0", "my-fleet-2", "other-1", "my-fleet-x"})
 		},
 			want: []string{"spec.replicas: Pod my-fleet-2"}},
 		"members without a controller, all of them kept": {patch: count3, facts: func(f *rules.Facts) {
-			f.Claims, f.Orphans = known(disks(me, 3)), known([]string{"my-fleet-0", "my-fleet-1", "my-fleet-2"})
+			f.Claims, f.Orphans = rulestest.Known(disks(me, 3)), rulestest.Known([]string{"my-fleet-0", "my-fleet-1", "my-fleet-2"})
 		}},
 		"with an owner":                         {patch: `[{op: add, path: /metadata/ownerReferences, value: [{kind: ConfigMap, name: a, uid: "1"}]}]`, want: []string{"metadata.ownerReferences: ConfigMap a 1"}},
 		"another image":                         {patch: `[{op: replace, path: /spec/template/spec/containers/0/image, value: evil}]`, want: []string{sealPath + ": not what was rendered"}},
@@ -79,11 +82,11 @@ func TestWorkloadCreate(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			base, object := persistent, "StatefulSet/my-fleet"
+			base, object := rulestest.Persistent, "StatefulSet/my-fleet"
 			if tc.fleet != "" {
 				base, object = tc.fleet, "Deployment/my-fleet"
 			}
-			in := input(t, rules.Create, "", edited(t, rendered(t, fleet(t, base), object), tc.patch), calm(me))
+			in := rulestest.Input(t, rules.Create, "", rulestest.Edited(t, rulestest.Rendered(t, rulestest.Fleet(t, base), object), tc.patch), rulestest.Calm(me))
 			if tc.facts != nil {
 				tc.facts(&in.Facts)
 			}
@@ -97,25 +100,25 @@ func TestWorkloadCreate(t *testing.T) {
 
 // The identity and the bucket of a fleet that exists cannot change, so no remedy names them.
 func TestWorkloadRemedies(t *testing.T) {
-	me, rival := live(t), live(t, `{metadata: {name: a}}`)
-	none := known([]rules.Fleet(nil))
-	reserved := known(rules.Reservation{Identity: foreign, Fleet: "PersistentFleet others/first"})
+	me, rival := rulestest.Live(t), rulestest.Live(t, `{metadata: {name: a}}`)
+	none := rulestest.Known([]rules.Fleet(nil))
+	reserved := rulestest.Known(rules.Reservation{Identity: rulestest.Foreign, Fleet: "PersistentFleet others/first"})
 	tests := map[string]struct {
 		facts func(*rules.Facts)
 		want  string
 	}{
-		"rival":                      {func(f *rules.Facts) { f.Rivals = known([]rules.Fleet{rival}) }, "delete the fleet and create it anew with a bucket or prefix of its own"},
-		"rival, before the fleet":    {func(f *rules.Facts) { f.Fleets, f.Rivals = none, known([]rules.Fleet{rival}) }, "create the fleet with a bucket or prefix of its own"},
-		"reserved":                   {func(f *rules.Facts) { f.Reservation = reserved }, "delete the fleet and create it anew with a bucket or prefix of its own, or with spec.identity " + foreign + " to take the other over"},
-		"reserved, before the fleet": {func(f *rules.Facts) { f.Fleets, f.Reservation = none, reserved }, "create the fleet with a bucket or prefix of its own, or with spec.identity " + foreign + " to take the other over"},
+		"rival":                      {func(f *rules.Facts) { f.Rivals = rulestest.Known([]rules.Fleet{rival}) }, "delete the fleet and create it anew with a bucket or prefix of its own"},
+		"rival, before the fleet":    {func(f *rules.Facts) { f.Fleets, f.Rivals = none, rulestest.Known([]rules.Fleet{rival}) }, "create the fleet with a bucket or prefix of its own"},
+		"reserved":                   {func(f *rules.Facts) { f.Reservation = reserved }, "delete the fleet and create it anew with a bucket or prefix of its own, or with spec.identity " + rulestest.Foreign + " to take the other over"},
+		"reserved, before the fleet": {func(f *rules.Facts) { f.Fleets, f.Reservation = none, reserved }, "create the fleet with a bucket or prefix of its own, or with spec.identity " + rulestest.Foreign + " to take the other over"},
 		"claim with another identity": {func(f *rules.Facts) {
-			f.Claims = known([]rules.Claim{{Name: "data-my-fleet-1", Identity: foreign}})
-		}, "if it is this fleet's disk, create the fleet, deleted first if it is there, with spec.identity " + foreign + "; else delete the claim, or create the fleet under another name"},
-		"claim that lost its identity": {func(f *rules.Facts) { f.Claims = known([]rules.Claim{{Name: "data-my-fleet-1"}}) }, "if it is this fleet's disk, restore the claim with the label celld.eric.dev/fleet-uid: " + me.Identity + "; else delete the claim, or create the fleet under another name"},
+			f.Claims = rulestest.Known([]rules.Claim{{Name: "data-my-fleet-1", Identity: rulestest.Foreign}})
+		}, "if it is this fleet's disk, create the fleet, deleted first if it is there, with spec.identity " + rulestest.Foreign + "; else delete the claim, or create the fleet under another name"},
+		"claim that lost its identity": {func(f *rules.Facts) { f.Claims = rulestest.Known([]rules.Claim{{Name: "data-my-fleet-1"}}) }, "if it is this fleet's disk, restore the claim with the label celld.eric.dev/fleet-uid: " + me.Identity + "; else delete the claim, or create the fleet under another name"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			in := input(t, rules.Create, "", rendered(t, fleet(t, persistent), "StatefulSet/my-fleet"), calm(me))
+			in := rulestest.Input(t, rules.Create, "", rulestest.Rendered(t, rulestest.Fleet(t, rulestest.Persistent), "StatefulSet/my-fleet"), rulestest.Calm(me))
 			tc.facts(&in.Facts)
 			v := rules.Review(in)
 			require.Equal(t, rules.Deny, v.Outcome)
@@ -126,50 +129,50 @@ func TestWorkloadRemedies(t *testing.T) {
 }
 
 func TestWorkloadReplicas(t *testing.T) {
-	paused := live(t, `{spec: {maintenance: {paused: true}}}`)
-	gone := live(t, `{metadata: {name: other}, spec: {storage: {bucket: s3://other}}}`)
+	paused := rulestest.Live(t, `{spec: {maintenance: {paused: true}}}`)
+	gone := rulestest.Live(t, `{metadata: {name: other}, spec: {storage: {bucket: s3://other}}}`)
 	tests := map[string]struct {
 		from, to int
 		user     string
 		fleet    rules.Fleet
 		denied   bool
 	}{
-		"up":                 {from: 3, to: 4, fleet: live(t), denied: true},
-		"down":               {from: 3, to: 2, fleet: live(t), denied: true},
-		"to zero":            {from: 3, to: 0, fleet: live(t), denied: true},
-		"from zero":          {from: 0, to: 3, fleet: live(t), denied: true},
+		"up":                 {from: 3, to: 4, fleet: rulestest.Live(t), denied: true},
+		"down":               {from: 3, to: 2, fleet: rulestest.Live(t), denied: true},
+		"to zero":            {from: 3, to: 0, fleet: rulestest.Live(t), denied: true},
+		"from zero":          {from: 0, to: 3, fleet: rulestest.Live(t), denied: true},
 		"from zero, paused":  {from: 0, to: 3, fleet: paused, denied: true},
 		"down, paused":       {from: 3, to: 2, fleet: paused, denied: true},
 		"to zero, paused":    {from: 3, to: 0, fleet: paused},
-		"unchanged":          {from: 3, to: 3, fleet: live(t)},
-		"by the healer":      {from: 3, to: 4, fleet: live(t), user: healer},
-		"terminating":        {from: 3, to: 4, fleet: live(t, terminating), denied: true},
+		"unchanged":          {from: 3, to: 3, fleet: rulestest.Live(t)},
+		"by the healer":      {from: 3, to: 4, fleet: rulestest.Live(t), user: rulestest.Healer},
+		"terminating":        {from: 3, to: 4, fleet: rulestest.Live(t, rulestest.Terminating), denied: true},
 		"fleet is gone":      {from: 3, to: 4, fleet: gone},
-		"one, written out":   {from: 1, to: 1, fleet: live(t)},
-		"by somebody else's": {from: 3, to: 4, fleet: live(t), user: "system:serviceaccount:fleets:fleetwright-healer", denied: true},
+		"one, written out":   {from: 1, to: 1, fleet: rulestest.Live(t)},
+		"by somebody else's": {from: 3, to: 4, fleet: rulestest.Live(t), user: "system:serviceaccount:fleets:fleetwright-healer", denied: true},
 	}
 	for name, tc := range tests {
 		var want []string
 		if tc.denied {
 			want = []string{fmt.Sprintf("spec.replicas: from %d to %d", tc.from, tc.to)}
 		}
-		set := rendered(t, fleet(t, persistent), "StatefulSet/my-fleet")
+		set := rulestest.Rendered(t, rulestest.Fleet(t, rulestest.Persistent), "StatefulSet/my-fleet")
 		object := func(n int) string {
-			return edited(t, set, fmt.Sprintf(`[{op: add, path: /spec/replicas, value: %d}]`, n))
+			return rulestest.Edited(t, set, fmt.Sprintf(`[{op: add, path: /spec/replicas, value: %d}]`, n))
 		}
 		t.Run("object/"+name, func(t *testing.T) {
-			in := input(t, rules.Update, object(tc.from), object(tc.to), calm(tc.fleet))
+			in := rulestest.Input(t, rules.Update, object(tc.from), object(tc.to), rulestest.Calm(tc.fleet))
 			in.User = tc.user
 			requireVerdict(t, want, rules.Review(in))
 		})
 		t.Run("scale/"+name, func(t *testing.T) {
-			in := input(t, rules.Update, scale(live(t).Identity, tc.from), scale(live(t).Identity, tc.to), calm(tc.fleet))
+			in := rulestest.Input(t, rules.Update, scale(rulestest.Live(t).Identity, tc.from), scale(rulestest.Live(t).Identity, tc.to), rulestest.Calm(tc.fleet))
 			in.Resource, in.Subresource, in.User = rules.StatefulSets, "scale", tc.user
 			requireVerdict(t, want, rules.Review(in))
 		})
 	}
 	t.Run("scale/of another", func(t *testing.T) {
-		in := input(t, rules.Update, scale("", 1), scale("", 5), calm(live(t)))
+		in := rulestest.Input(t, rules.Update, scale("", 1), scale("", 5), rulestest.Calm(rulestest.Live(t)))
 		in.Resource, in.Subresource = rules.StatefulSets, "scale"
 		requireVerdict(t, nil, rules.Review(in))
 		require.Empty(t, rules.Review(in).Judged)
@@ -196,22 +199,22 @@ func TestWorkloadDelete(t *testing.T) {
 		orphan bool
 		want   []string
 	}{
-		"live":                     {fleet: live(t), want: []string{"metadata.name: is live"}},
-		"live, orphan":             {fleet: live(t), orphan: true, want: []string{"metadata.name: is live", "propagationPolicy: Orphan"}},
-		"terminating":              {fleet: live(t, terminating)},
-		"terminating, orphan":      {fleet: live(t, terminating), orphan: true, want: []string{"propagationPolicy: Orphan"}},
-		"gone":                     {fleet: live(t, `{metadata: {name: other}}`)},
-		"gone, orphan":             {fleet: live(t, `{metadata: {name: other}}`), orphan: true},
-		"same name, other bucket":  {fleet: live(t, `{spec: {storage: {bucket: s3://other}}}`)},
-		"left by another kind":     {fleet: live(t, bucket)},
-		"deleted already":          {fleet: live(t), patch: `[{op: add, path: /metadata/deletionTimestamp, value: "2026-01-03T00:00:00Z"}]`},
-		"deleted already, orphans": {fleet: live(t), orphan: true, patch: `[{op: add, path: /metadata/deletionTimestamp, value: "2026-01-03T00:00:00Z"}]`, want: []string{"propagationPolicy: Orphan"}},
+		"live":                     {fleet: rulestest.Live(t), want: []string{"metadata.name: is live"}},
+		"live, orphan":             {fleet: rulestest.Live(t), orphan: true, want: []string{"metadata.name: is live", "propagationPolicy: Orphan"}},
+		"terminating":              {fleet: rulestest.Live(t, rulestest.Terminating)},
+		"terminating, orphan":      {fleet: rulestest.Live(t, rulestest.Terminating), orphan: true, want: []string{"propagationPolicy: Orphan"}},
+		"gone":                     {fleet: rulestest.Live(t, `{metadata: {name: other}}`)},
+		"gone, orphan":             {fleet: rulestest.Live(t, `{metadata: {name: other}}`), orphan: true},
+		"same name, other bucket":  {fleet: rulestest.Live(t, `{spec: {storage: {bucket: s3://other}}}`)},
+		"left by another kind":     {fleet: rulestest.Live(t, rulestest.Bucket)},
+		"deleted already":          {fleet: rulestest.Live(t), patch: `[{op: add, path: /metadata/deletionTimestamp, value: "2026-01-03T00:00:00Z"}]`},
+		"deleted already, orphans": {fleet: rulestest.Live(t), orphan: true, patch: `[{op: add, path: /metadata/deletionTimestamp, value: "2026-01-03T00:00:00Z"}]`, want: []string{"propagationPolicy: Orphan"}},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			in := input(t, rules.Delete, edited(t, rendered(t, fleet(t, persistent), "StatefulSet/my-fleet"), tc.patch), "", calm(tc.fleet))
+			in := rulestest.Input(t, rules.Delete, rulestest.Edited(t, rulestest.Rendered(t, rulestest.Fleet(t, rulestest.Persistent), "StatefulSet/my-fleet"), tc.patch), "", rulestest.Calm(tc.fleet))
 			in.Orphan = tc.orphan
-			for _, user := range []string{human, healer} {
+			for _, user := range []string{rulestest.Human, rulestest.Healer} {
 				in.User = user
 				requireVerdict(t, tc.want, rules.Review(in))
 			}

@@ -74,7 +74,7 @@ func (s *system) testRefused(t *testing.T) {
 	f.refresh()
 	f.wait("to be refused", func() bool {
 		return f.OperationState.Phase == "Running" && strings.Contains(f.OperationState.Message, "spec.storage.bucket") &&
-			strings.Contains(f.OperationState.Message, "is immutable")
+			strings.Contains(f.OperationState.Message, "cannot be changed")
 	})
 	require.Equal(t, spec, f.stored().Spec)
 	require.Equal(t, template, f.set().Spec.Template)

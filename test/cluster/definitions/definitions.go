@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/fleetwright/fleetwright/config/crd"
+	"github.com/fleetwright/fleetwright/config/policy"
 	"github.com/fleetwright/fleetwright/test/cluster"
 )
 
@@ -28,6 +29,7 @@ func Install(tb testing.TB, c *cluster.Cluster) {
 	for _, manifest := range Fleets(tb) {
 		must(tb, install(tb.Context(), c, manifest))
 	}
+	must(tb, forbid(tb.Context(), c))
 	must(tb, Routes(tb.Context(), c))
 }
 
@@ -38,6 +40,20 @@ func Routes(ctx context.Context, c *cluster.Cluster) error {
 		return err
 	}
 	return install(ctx, c, manifest)
+}
+
+// forbid installs the policy that goes with the definitions. It is at work a moment later.
+func forbid(ctx context.Context, c *cluster.Cluster) error {
+	objects, err := cluster.Decode(policy.Fields)
+	if err != nil {
+		return err
+	}
+	for _, object := range objects {
+		if err := c.Client.Create(ctx, object); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Fleets returns the definitions of fleets and reservations as they ship.

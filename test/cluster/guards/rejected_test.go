@@ -55,7 +55,7 @@ func TestHandEditsAreRefused(t *testing.T) {
 		"delete":          {[]string{"delete", "statefulset/my-fleet", "--wait=false"}, []string{"metadata.name: PersistentFleet", "maintenance.stopped"}},
 		"delete --orphan": {[]string{"delete", "statefulset/my-fleet", "--cascade=orphan"}, []string{"propagationPolicy: Orphan leaves members running"}},
 		"invalid":         {patch("pfleet/my-fleet", `{"metadata":{"annotations":{"a":"b"}},"spec":{"env":[{"name":"CELLD_NODE","value":"x"}]}}`), []string{"spec.env[0].name"}},
-		"immutable":       {patch("pfleet/my-fleet", `{"spec":{"storage":{"bucket":"s3://elsewhere"}}}`), []string{"immutable"}},
+		"immutable":       {patch("pfleet/my-fleet", `{"spec":{"storage":{"bucket":"s3://elsewhere"}}}`), []string{"spec.storage.bucket: cannot be changed"}},
 		"dry run":         {[]string{"scale", "statefulset/my-fleet", "--replicas=5", "--dry-run=server"}, []string{"only the healer changes it"}},
 	}
 	before := f.state()
