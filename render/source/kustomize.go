@@ -94,8 +94,11 @@ func runKustomize(dir string) (objects []built, err error) {
 	fs := &configuredFS{FileSystem: filesys.MakeFsOnDisk(), root: root}
 	options := krusty.MakeDefaultOptions()
 	options.Reorder = krusty.ReorderOptionUnspecified
-	m, err := krusty.MakeKustomizer(options).Run(fs, root)
-	if err != nil {
+	var m resmap.ResMap
+	if err := offline(func() (err error) {
+		m, err = krusty.MakeKustomizer(options).Run(fs, root)
+		return err
+	}); err != nil {
 		return nil, err
 	}
 	origins := make([]string, m.Size())
@@ -146,6 +149,9 @@ func kustomizeMessage(err error) string {
 	if strings.Contains(message, "plugins disabled") || strings.Contains(message, "external plugins") {
 		message += "; programs are not run here: run kustomize yourself and give its output to 'fleetwright render -', " +
 			"or let kustomize run 'fleetwright fn'"
+	}
+	if strings.Contains(message, "no 'git' program on path") {
+		message += "; a repository " + notFetched
 	}
 	return message
 }

@@ -99,20 +99,13 @@ func (k *surveyed) outside(pos Pos) Pos {
 }
 
 func (k *surveyed) kustomization(n *tree.Node) {
-	known := fieldsOf(reflect.TypeFor[types.Kustomization]()).names
+	k.spelling(n, reflect.TypeFor[types.Kustomization](), nil)
 	for _, f := range n.Fields {
-		switch {
-		case !slices.ContainsFunc(known, func(name string) bool { return strings.EqualFold(name, f.Key) }):
-			message := "unknown field"
-			if near := nearest(f.Key, known); near != "" {
-				message += fmt.Sprintf(", did you mean %q?", near)
-			}
-			k.fail(f.Pos, f.Key, "%s", message)
-		case strings.HasPrefix(f.Key, "helmChart") && len(f.Value.Items) > 0:
+		if strings.HasPrefix(f.Key, "helmChart") && len(f.Value.Items) > 0 {
 			k.fail(f.Pos, f.Key, "needs helm, which is not run here: render the chart to a file, and list that under resources")
-		default:
-			k.value(f.Key, f.Value, trail{{key: f.Key}})
+			continue
 		}
+		k.value(f.Key, f.Value, trail{{key: f.Key}})
 	}
 	if patches := n.Get("patches"); patches != nil {
 		for _, item := range patches.Items {
@@ -162,11 +155,11 @@ func (k *surveyed) entry(n *tree.Node, at trail) {
 		k.inlined(n, at[0].key)
 		return
 	}
-	if field := at[0].key; field == "configMapGenerator" || field == "secretGenerator" {
+	if strings.HasSuffix(strings.ToLower(at[0].key), "generator") {
 		path = path[strings.IndexByte(path, '=')+1:]
 	}
 	if remote(path) {
-		k.fail(n.Pos, at.String(), "%s is remote, and nothing is fetched here: keep a copy beside this file", path)
+		k.fail(n.Pos, at.String(), "%s %s", path, notFetched)
 		return
 	}
 	if !namesFile(at) {
@@ -215,7 +208,7 @@ func namesFile(at trail) bool {
 }
 
 // remoteSource matches what kustomize would fetch: URLs, and repositories as Git writes them.
-var remoteSource = regexp.MustCompile(`(?i)^(git::)?([a-z][-+.a-z0-9]*://|[a-z][-a-z0-9]*@|github\.com[/:])`)
+var remoteSource = regexp.MustCompile(`(?i)^(git::)?([a-z][-+.a-z0-9]*://|https?:|[a-z][-a-z0-9]*@|github\.com[/:])`)
 
 func remote(path string) bool { return remoteSource.MatchString(path) }
 
