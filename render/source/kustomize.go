@@ -36,9 +36,12 @@ func findKustomization(dir string) (string, error) {
 }
 
 // buildKustomization runs kustomize in process, with the configuration that fleets need and the restrictions of the
-// kustomize command: no plugins, no files outside the root; and no network.
-func buildKustomization(dir, name string) ([]input, error) {
-	s := &survey{seen: map[string]bool{}}
+// kustomize command: no plugins, no files outside the root; and no network, and nothing outside of the repository.
+func buildKustomization(dir, name, repository string) ([]input, error) {
+	if repository == "" {
+		repository = repositoryOf(dir)
+	}
+	s := &survey{seen: map[string]bool{}, repository: repository}
 	s.directory(dir)
 	if len(s.problems) > 0 {
 		return nil, s.problems
@@ -60,6 +63,18 @@ func buildKustomization(dir, name string) ([]input, error) {
 		inputs = append(inputs, input{name: file, built: true})
 	}
 	return inputs, nil
+}
+
+// repositoryOf is the top of the Git work tree that a directory is in, "" if it is in none.
+func repositoryOf(dir string) string {
+	for at := followed(dir); ; at = filepath.Dir(at) {
+		if _, err := os.Lstat(filepath.Join(at, ".git")); err == nil {
+			return at
+		}
+		if at == filepath.Dir(at) {
+			return ""
+		}
+	}
 }
 
 // kustomizeLock guards kustomize's schema, which is global to the process.
