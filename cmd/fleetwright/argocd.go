@@ -5,6 +5,9 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
 )
 
 // Argo CD hands the parameters of an application to the command of its plugin in this variable: a list of names and
@@ -50,4 +53,22 @@ func (a *app) parameters() (parameters, error) {
 		*value = *given.String
 	}
 	return p, nil
+}
+
+// repository is the top of Argo CD's checkout, "" where the command does not run in the directory of an application. Whether there
+// is a .git in it depends on how Argo CD is set up.
+func (a *app) repository() string {
+	path := filepath.Clean(filepath.FromSlash(a.getenv("ARGOCD_APP_SOURCE_PATH")))
+	here, err := os.Getwd()
+	if err != nil {
+		return ""
+	}
+	if path == "." && a.getenv("ARGOCD_APP_SOURCE_PATH") != "" {
+		return here
+	}
+	top, found := strings.CutSuffix(here, string(filepath.Separator)+path)
+	if !found {
+		return ""
+	}
+	return top
 }

@@ -167,7 +167,7 @@ func (a *app) read(paths []string, f *inputFlags) (*source.Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	set, err := source.Read(paths, source.Options{Stdin: a.in, Namespace: namespace, AboveCap: f.aboveCap})
+	set, err := source.Read(paths, source.Options{Stdin: a.in, Namespace: namespace, Repository: a.repository(), AboveCap: f.aboveCap})
 	if err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ package tree_test
 
 import (
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -109,15 +110,22 @@ func TestID(t *testing.T) {
 		"nothing of it":  {`{}`, " ", "_.yaml"},
 		"not an object":  {`[]`, " ", "_.yaml"},
 		"odd metadata":   {`{"kind":"X","metadata":"a"}`, "X ", "x_.yaml"},
+		"capitals":       {`{"kind":"ClusterRole","metadata":{"name":"System:A"}}`, "ClusterRole System:A", "clusterrole_system-a-1912967aea.yaml"},
+		"small letters":  {`{"kind":"ClusterRole","metadata":{"name":"system:a"}}`, "ClusterRole system:a", "clusterrole_system-a-2a896e4ca6.yaml"},
+		"a NUL":          {`{"kind":"X","metadata":{"name":"a\u0000"}}`, "X a\x00", "x_a--a67ed88bfb.yaml"},
 		"name no string": {`{"kind":"X","metadata":{"name":1}}`, "X ", "x_.yaml"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			id := tree.IDOf(parse(t, tc.object))
 			require.Equal(t, tc.text, id.String())
-			require.Equal(t, tc.file, id.FileName())
+			require.Equal(t, tc.file, id.FileName(false))
 		})
 	}
+	long := tree.ID{Kind: "X", Name: strings.Repeat("a", 300)}.FileName(false)
+	require.Len(t, long, 200)
+	require.Equal(t, "b_service.example.com_a.yaml", tree.ID{Group: "example.com", Kind: "Service", Namespace: "b", Name: "a"}.FileName(true))
+	require.Equal(t, "b_service_a.yaml", tree.ID{Kind: "Service", Namespace: "b", Name: "a"}.FileName(true))
 	group := func(apiVersion string) string { return tree.IDOf(field("apiVersion", tree.Str(apiVersion))).Group }
 	require.Empty(t, group("v1"))
 	require.Equal(t, "apps", group("apps/v1"))

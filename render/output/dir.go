@@ -3,6 +3,8 @@
 package output
 
 import (
+	"fmt"
+
 	"github.com/fleetwright/fleetwright/internal/tree"
 	"github.com/fleetwright/fleetwright/render"
 	"github.com/fleetwright/fleetwright/render/source"
@@ -21,41 +23,67 @@ type Files struct {
 	text  map[string][]byte
 }
 
-// NewFiles renders a set to one file for each object, and a kustomization that lists them.
+// NewFiles renders a set to one file for each object, and a kustomization that lists them. An object without a name has no file,
+// and kustomize takes none: it is a Problem.
 func NewFiles(set *source.Set, opts render.Options) (*Files, source.Problems, error) {
-	f := &Files{text: map[string][]byte{}}
-	warnings, err := Each(set, opts, func(doc *source.Document, objects render.Objects) error {
+	var objects []object
+	warnings, err := Each(set, opts, func(doc *source.Document, rendered render.Objects) error {
 		id := tree.ID(doc.ID)
-		for i, o := range objects {
+		for i, o := range rendered {
 			if i > 0 {
 				id = tree.IDOfTyped(o.Typed)
 			}
-			if err := f.add(doc, id, o.YAML); err != nil {
-				return err
-			}
+			objects = append(objects, object{doc: doc, id: id, text: o.YAML})
 		}
 		return nil
 	})
 	if err != nil {
 		return nil, nil, err
 	}
+	f := &Files{text: map[string][]byte{}}
+	if problems := f.add(objects); len(problems) > 0 {
+		return nil, nil, problems
+	}
 	f.addKustomization()
 	return f, warnings, nil
 }
 
-// add adds the file of an object that a document is or renders to.
-func (f *Files) add(doc *source.Document, id tree.ID, text []byte) error {
-	name := id.FileName()
-	if _, taken := f.text[name]; taken || name == kustomizationFile {
-		return source.Problems{{File: doc.File, Pos: doc.Pos, Object: source.ID(id), Message: "goes to the file " + name +
-			", and so does another object: rename one of them, or render without --output-dir"}}
+// An object is what a document is or renders to.
+type object struct {
+	doc  *source.Document
+	id   tree.ID
+	text []byte
+}
+
+func (o *object) problem(format string, args ...any) source.Problem {
+	return source.Problem{File: o.doc.File, Pos: o.doc.Pos, Object: source.ID(o.id), Message: fmt.Sprintf(format, args...)}
+}
+
+// add adds the files of objects. Where kinds of several API groups would share a name, their groups are part of it.
+func (f *Files) add(objects []object) (problems source.Problems) {
+	sharing := map[string]int{}
+	for i := range objects {
+		sharing[objects[i].id.FileName(false)]++
 	}
-	b := append([]byte(marker), text...)
-	if b[len(b)-1] != '\n' {
-		b = append(b, '\n')
+	for i := range objects {
+		o := &objects[i]
+		if o.id.Name == "" {
+			problems = append(problems, o.problem("has no metadata.name, and kustomize takes no object without one from a directory: "+
+				"give it a name instead of a generateName, or render without --output-dir"))
+			continue
+		}
+		name := o.id.FileName(sharing[o.id.FileName(false)] > 1)
+		if _, taken := f.text[name]; taken || name == kustomizationFile {
+			problems = append(problems, o.problem("goes to the file %s, and so does another object: rename one of them, or render without --output-dir", name))
+			continue
+		}
+		b := append([]byte(marker), o.text...)
+		if b[len(b)-1] != '\n' {
+			b = append(b, '\n')
+		}
+		f.names, f.text[name] = append(f.names, name), b
 	}
-	f.names, f.text[name] = append(f.names, name), b
-	return nil
+	return problems
 }
 
 func (f *Files) addKustomization() {

@@ -97,16 +97,24 @@ func (f *Files) Check(dir string) (string, error) {
 }
 
 // isSecret keeps what is secret out of logs: differences end up in those of CI. File names hold the kind.
-func isSecret(name string) bool { return strings.Contains("_"+name, "_secret_") }
+func isSecret(name string) bool {
+	return strings.Contains("_"+name, "_secret_") || strings.Contains("_"+name, "_secret.")
+}
 
-// Write makes a directory hold exactly these files, beside those that are not ours. Files that are right stay untouched, and
-// nothing changes before all of the new text is on the disk.
+// Write makes a directory hold exactly these files, beside those that are not ours. Files that are right stay untouched, nothing
+// changes before all of the new text is on the disk, and a change that fails is undone.
 func (f *Files) Write(dir string) (changed int, err error) {
 	found, err := f.existing(dir)
 	if err != nil {
 		return 0, err
 	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	made, err := makeDirectory(dir)
+	defer func() {
+		for i := len(made); err != nil && i > 0; i-- {
+			_ = os.Remove(made[i-1]) // what is in it is somebody else's by now
+		}
+	}()
+	if err != nil {
 		return 0, fmt.Errorf("creating the output directory: %w", err)
 	}
 	s := staged{dir: dir, files: map[string]string{}}
@@ -119,6 +127,15 @@ func (f *Files) Write(dir string) (changed int, err error) {
 			return 0, fmt.Errorf("writing to the output directory: %w", err)
 		}
 	}
+	done, err := f.change(dir, found, &s)
+	if err != nil {
+		return 0, fmt.Errorf("updating the output directory: %w", errors.Join(err, undo(dir, found, done)))
+	}
+	return len(done), nil
+}
+
+// change moves what waits to its place and removes what is stale. It returns the names of the files that it changed.
+func (f *Files) change(dir string, found map[string][]byte, s *staged) (done []string, err error) {
 	for _, name := range f.union(found) {
 		_, wanted := f.text[name]
 		_, isNew := s.files[name]
@@ -131,11 +148,41 @@ func (f *Files) Write(dir string) (changed int, err error) {
 			continue
 		}
 		if err != nil {
-			return changed, fmt.Errorf("updating the output directory: %w", err)
+			return done, err
 		}
-		changed++
+		done = append(done, name)
 	}
-	return changed, nil
+	return done, nil
+}
+
+// undo gives changed files the text that was found, or removes those that were not there.
+func undo(dir string, found map[string][]byte, done []string) error {
+	s := staged{dir: dir, files: map[string]string{}}
+	defer s.discard()
+	var failed []error
+	for _, name := range done {
+		old, there := found[name]
+		if !there {
+			failed = append(failed, os.Remove(filepath.Join(dir, name)))
+		} else if err := s.add(name, old); err != nil {
+			failed = append(failed, err)
+		} else {
+			failed = append(failed, s.move(name))
+		}
+	}
+	return errors.Join(failed...)
+}
+
+// makeDirectory makes a directory and those above it, and returns the ones that were not there, from the top.
+func makeDirectory(dir string) (made []string, err error) {
+	for at := filepath.Clean(dir); ; at = filepath.Dir(at) {
+		if _, err := os.Stat(at); err == nil || at == filepath.Dir(at) {
+			break
+		}
+		made = append(made, at)
+	}
+	slices.Reverse(made)
+	return made, os.MkdirAll(dir, 0o755)
 }
 
 // union lists the names of both sides: what is to be there in its order, then what is to go, sorted.

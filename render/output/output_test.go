@@ -108,6 +108,48 @@ func TestStagedFilesGoAway(t *testing.T) {
 	require.Error(t, (&staged{dir: filepath.Join(dir, "nowhere"), files: map[string]string{}}).add("c.yaml", nil))
 }
 
+// TestAFailedChangeIsUndone puts a directory in the way of the last file, as somebody could meanwhile.
+func TestAFailedChangeIsUndone(t *testing.T) {
+	dir := t.TempDir()
+	object := func(name, value string) string {
+		return "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: " + name + "}\ndata: {a: " + value + "}\n---\n"
+	}
+	_, err := files(t, object("kept", "x")+object("changed", "x")+object("stale", "x")).Write(dir)
+	require.NoError(t, err)
+	f := files(t, object("kept", "x")+object("changed", "y")+object("new", "x")+object("z", "x"))
+	found, err := f.existing(dir)
+	require.NoError(t, err)
+	s := staged{dir: dir, files: map[string]string{}}
+	for _, name := range f.names {
+		require.NoError(t, s.add(name, f.text[name]))
+	}
+	require.NoError(t, os.Mkdir(filepath.Join(dir, "configmap_z.yaml"), 0o700))
+	done, err := f.change(dir, found, &s)
+	require.Error(t, err)
+	require.Equal(t, []string{"configmap_kept.yaml", "configmap_changed.yaml", "configmap_new.yaml"}, done)
+	require.NoError(t, undo(dir, found, done))
+	s.discard()
+	require.NoError(t, os.Remove(filepath.Join(dir, "configmap_z.yaml")))
+	entries, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	require.Len(t, entries, len(found))
+	for name, text := range found {
+		now, err := os.ReadFile(filepath.Join(dir, name))
+		require.NoError(t, err)
+		require.Equal(t, string(text), string(now))
+	}
+}
+
+func TestDirectoriesAreMadeFromTheTop(t *testing.T) {
+	dir := t.TempDir()
+	made, err := makeDirectory(filepath.Join(dir, "a", "b"))
+	require.NoError(t, err)
+	require.Equal(t, []string{filepath.Join(dir, "a"), filepath.Join(dir, "a", "b")}, made)
+	made, err = makeDirectory(filepath.Join(dir, "a", "b"))
+	require.NoError(t, err)
+	require.Empty(t, made)
+}
+
 func TestOwnText(t *testing.T) {
 	tests := map[string]struct {
 		name, text string

@@ -36,9 +36,12 @@ func findKustomization(dir string) (string, error) {
 }
 
 // buildKustomization runs kustomize in process, with the configuration that fleets need and the restrictions of the
-// kustomize command: no plugins, no files outside the root; and no network.
-func buildKustomization(dir, name string) ([]input, error) {
-	s := &survey{seen: map[string]bool{}}
+// kustomize command: no plugins, no files outside the root; and no network, and nothing outside of the repository.
+func buildKustomization(dir, name, repository string) ([]input, error) {
+	if repository == "" {
+		repository = repositoryOf(dir)
+	}
+	s := &survey{seen: map[string]bool{}, repository: repository}
 	s.directory(dir)
 	if len(s.problems) > 0 {
 		return nil, s.problems
@@ -60,6 +63,18 @@ func buildKustomization(dir, name string) ([]input, error) {
 		inputs = append(inputs, input{name: file, built: true})
 	}
 	return inputs, nil
+}
+
+// repositoryOf is the top of the Git work tree that a directory is in, "" if it is in none.
+func repositoryOf(dir string) string {
+	for at := followed(dir); ; at = filepath.Dir(at) {
+		if _, err := os.Lstat(filepath.Join(at, ".git")); err == nil {
+			return at
+		}
+		if at == filepath.Dir(at) {
+			return ""
+		}
+	}
 }
 
 // kustomizeLock guards kustomize's schema, which is global to the process.
@@ -94,8 +109,11 @@ func runKustomize(dir string) (objects []built, err error) {
 	fs := &configuredFS{FileSystem: filesys.MakeFsOnDisk(), root: root}
 	options := krusty.MakeDefaultOptions()
 	options.Reorder = krusty.ReorderOptionUnspecified
-	m, err := krusty.MakeKustomizer(options).Run(fs, root)
-	if err != nil {
+	var m resmap.ResMap
+	if err := offline(func() (err error) {
+		m, err = krusty.MakeKustomizer(options).Run(fs, root)
+		return err
+	}); err != nil {
 		return nil, err
 	}
 	origins := make([]string, m.Size())
@@ -146,6 +164,9 @@ func kustomizeMessage(err error) string {
 	if strings.Contains(message, "plugins disabled") || strings.Contains(message, "external plugins") {
 		message += "; programs are not run here: run kustomize yourself and give its output to 'fleetwright render -', " +
 			"or let kustomize run 'fleetwright fn'"
+	}
+	if strings.Contains(message, "no 'git' program on path") {
+		message += "; a repository " + notFetched
 	}
 	return message
 }

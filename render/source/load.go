@@ -44,7 +44,7 @@ func load(paths []string, opts Options) ([]input, error) {
 			stdin = true
 			found, err = loadStdin(opts.Stdin)
 		default:
-			found, err = loadPath(path)
+			found, err = loadPath(path, opts.Repository)
 		}
 		wrong := asProblems(err)
 		if err != nil && wrong == nil {
@@ -90,7 +90,7 @@ func tooLarge(name string) error {
 	return &Problem{File: name, Message: fmt.Sprintf("more than %d MiB: split it", maxInput>>20)}
 }
 
-func loadPath(path string) ([]input, error) {
+func loadPath(path, repository string) ([]input, error) {
 	if path == "" {
 		return nil, &Problem{File: `""`, Message: "is an empty path: name a file, a directory, or '-' for the standard input"}
 	}
@@ -110,7 +110,7 @@ func loadPath(path string) ([]input, error) {
 	case err != nil:
 		return nil, err
 	case kustomization != "":
-		return buildKustomization(path, kustomization)
+		return buildKustomization(path, kustomization, repository)
 	default:
 		return loadDirectory(path)
 	}
@@ -158,8 +158,21 @@ func loadEntry(name string) ([]input, error) {
 	if !info.Mode().IsRegular() {
 		return nil, &Problem{File: name, Message: "is neither a file nor a directory: remove it, or name the files"}
 	}
+	if problem := leadsOut(name); problem != nil {
+		problem.Message += ", or name it"
+		return nil, problem
+	}
 	in, err := loadFile(name, info)
 	return []input{in}, err
+}
+
+// leadsOut is the problem of a file that is a symbolic link out of its directory, nil for any other. Who may write the directory
+// need not be allowed to read what the link leads to.
+func leadsOut(name string) *Problem {
+	if target, err := os.Readlink(name); err == nil && !inside(filepath.Dir(name), name) {
+		return &Problem{File: name, Message: "a symbolic link out of this directory, to " + target + ": copy the file here"}
+	}
+	return nil
 }
 
 func loadFile(path string, info fs.FileInfo) (input, error) {

@@ -26,6 +26,9 @@ type Options struct {
 	Stdin io.Reader
 	// Namespace of fleets that name none; empty if there is none.
 	Namespace string
+	// Repository is a directory that kustomizations read nothing outside of; empty means the Git work tree that each is in. One
+	// that is in none may list directories anywhere, as kustomize allows.
+	Repository string
 	// AboveCap reads fleets with more members than their zones hold, which are refused otherwise: a state of before is not
 	// wrong because of what a newer version asks.
 	AboveCap bool

@@ -21,8 +21,10 @@ import (
 // A survey reads the kustomizations that a build is going to read. It says what is wrong in terms of file, line and field,
 // and it refuses whatever kustomize would fetch: rendering depends on nothing but the files at hand.
 type survey struct {
-	seen     map[string]bool
-	problems Problems
+	seen map[string]bool
+	// repository is the directory that no kustomization leads out of, "" for none.
+	repository string
+	problems   Problems
 }
 
 // directory surveys a kustomization and what it leads to. It reports whether there is one.
@@ -41,6 +43,10 @@ func (s *survey) directory(dir string) bool {
 		return false
 	}
 	file := filepath.Join(dir, name)
+	if problem := leadsOut(file); problem != nil {
+		s.problems = append(s.problems, *problem)
+		return true
+	}
 	text, err := os.ReadFile(file)
 	if err != nil {
 		return true // kustomize says it
@@ -99,20 +105,13 @@ func (k *surveyed) outside(pos Pos) Pos {
 }
 
 func (k *surveyed) kustomization(n *tree.Node) {
-	known := fieldsOf(reflect.TypeFor[types.Kustomization]()).names
+	k.spelling(n, reflect.TypeFor[types.Kustomization](), nil)
 	for _, f := range n.Fields {
-		switch {
-		case !slices.ContainsFunc(known, func(name string) bool { return strings.EqualFold(name, f.Key) }):
-			message := "unknown field"
-			if near := nearest(f.Key, known); near != "" {
-				message += fmt.Sprintf(", did you mean %q?", near)
-			}
-			k.fail(f.Pos, f.Key, "%s", message)
-		case strings.HasPrefix(f.Key, "helmChart") && len(f.Value.Items) > 0:
+		if strings.HasPrefix(f.Key, "helmChart") && len(f.Value.Items) > 0 {
 			k.fail(f.Pos, f.Key, "needs helm, which is not run here: render the chart to a file, and list that under resources")
-		default:
-			k.value(f.Key, f.Value, trail{{key: f.Key}})
+			continue
 		}
+		k.value(f.Key, f.Value, trail{{key: f.Key}})
 	}
 	if patches := n.Get("patches"); patches != nil {
 		for _, item := range patches.Items {
@@ -162,11 +161,11 @@ func (k *surveyed) entry(n *tree.Node, at trail) {
 		k.inlined(n, at[0].key)
 		return
 	}
-	if field := at[0].key; field == "configMapGenerator" || field == "secretGenerator" {
+	if strings.HasSuffix(strings.ToLower(at[0].key), "generator") {
 		path = path[strings.IndexByte(path, '=')+1:]
 	}
 	if remote(path) {
-		k.fail(n.Pos, at.String(), "%s is remote, and nothing is fetched here: keep a copy beside this file", path)
+		k.fail(n.Pos, at.String(), "%s %s", path, notFetched)
 		return
 	}
 	if !namesFile(at) {
@@ -182,6 +181,8 @@ func (k *surveyed) entry(n *tree.Node, at trail) {
 		for _, p := range asProblems(pathError(file, err)) {
 			k.fail(n.Pos, at.String(), "%s: %s", p.File, p.Message)
 		}
+	case info.IsDir() && k.repository != "" && !inside(k.repository, file):
+		k.fail(n.Pos, at.String(), "%s is outside of the repository %s: copy it there", file, asWritten(k.repository))
 	case info.IsDir():
 		if !k.directory(file) {
 			k.fail(n.Pos, at.String(), "%s is a directory without a kustomization: add one, or list its files", file)
@@ -215,9 +216,17 @@ func namesFile(at trail) bool {
 }
 
 // remoteSource matches what kustomize would fetch: URLs, and repositories as Git writes them.
-var remoteSource = regexp.MustCompile(`(?i)^(git::)?([a-z][-+.a-z0-9]*://|[a-z][-a-z0-9]*@|github\.com[/:])`)
+var remoteSource = regexp.MustCompile(`(?i)^(git::)?([a-z][-+.a-z0-9]*://|https?:|[a-z][-a-z0-9]*@|github\.com[/:])`)
 
 func remote(path string) bool { return remoteSource.MatchString(path) }
+
+// asWritten is an absolute path as people write it, from the current directory.
+func asWritten(path string) string {
+	if short, err := filepath.Rel(followed("."), path); err == nil {
+		return short
+	}
+	return path
+}
 
 // inside says whether a file is in a directory or below it, symbolic links followed.
 func inside(dir, file string) bool {

@@ -52,7 +52,7 @@ func (k *surveyed) object(n *tree.Node, flaws []flaw, patch bool) {
 	if group != v1alpha1.GroupVersion.Group || fleet == nil {
 		k.flaws(flaws, true)
 		if group == "builtin" {
-			k.value("", n, trail{{key: n.GetText("kind")}})
+			k.plugin(n)
 		}
 		return
 	}
