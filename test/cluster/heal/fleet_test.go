@@ -64,7 +64,12 @@ func (s *subject) basics(replicas int32) {
 // the healer has: it knows nothing of the past. There may be more nodes than zones.
 func newYoungFleet(t *testing.T, replicas int32, more int, options ...option) *subject {
 	t.Helper()
-	s := newFleet(t, replicas, options...)
+	return newFleet(t, replicas, options...).begin(more)
+}
+
+// begin brings the fleet up, in a World with more nodes than zones.
+func (s *subject) begin(more int) *subject {
+	s.t.Helper()
 	if more > 0 {
 		s.allowTwo()
 	}
