@@ -72,6 +72,40 @@ func TestOperationsNamesEverything(t *testing.T) {
 	}
 }
 
+// Every alert of the chart is in the table of alerts, in the row that leads to where the alert itself does.
+func TestOperationsNamesAlerts(t *testing.T) {
+	_, table, found := strings.Cut(read(t, operations), "\n| alert | go to |\n")
+	require.True(t, found)
+	table, _, _ = strings.Cut(table, "\n\n")
+	listed := map[string]string{} // where the row leads
+	for row := range strings.Lines(table) {
+		alerts, leads, _ := strings.Cut(strings.Trim(row, "| \n"), " | ")
+		link := regexp.MustCompile(`\]\((.*?#[a-z-]+)\)`).FindStringSubmatch(leads)
+		for _, m := range regexp.MustCompile("`(\\w+)`").FindAllStringSubmatch(alerts, -1) {
+			require.Len(t, link, 2, row)
+			listed[m[1]] = "RUNBOOKS/docs/" + link[1]
+			if strings.HasPrefix(link[1], "#") {
+				listed[m[1]] = "RUNBOOKS/docs/" + operations + link[1]
+			}
+		}
+	}
+	installed := map[string]string{}
+	for _, part := range []string{"healer", "webhook"} {
+		var file struct {
+			Rules []struct {
+				Alert       string
+				Annotations map[string]string
+			}
+		}
+		require.NoError(t, yaml.Unmarshal([]byte(read(t, "../charts/fleetwright/files/alerts-"+part+".yaml")), &file))
+		for _, rule := range file.Rules {
+			installed[rule.Alert] = rule.Annotations["runbook_url"]
+		}
+	}
+	require.Greater(t, len(installed), 3)
+	require.Equal(t, installed, listed)
+}
+
 // constantsOf returns the values of string constants that a name and type are wanted of.
 func constantsOf(t *testing.T, file string, want func(name, kind string) bool) []string {
 	t.Helper()

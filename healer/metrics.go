@@ -19,7 +19,8 @@ type Metrics struct {
 	actions                       *prometheus.CounterVec
 	delay, waits                  *prometheus.HistogramVec
 	staleViews                    *prometheus.CounterVec
-	heldBack                      prometheus.Gauge
+	downSince                     *prometheus.GaugeVec
+	heldBack, replacementDelay    prometheus.Gauge
 }
 
 var fleetLabels = []string{"kind", "namespace", "fleet"}
@@ -46,12 +47,17 @@ func NewMetrics(registry prometheus.Registerer, version string) *Metrics {
 		staleViews: prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: "fleetwright", Name: "stale_views_total",
 			Help: "Looks at a fleet that were put off because the caches did not show the healer's own last write yet."}, fleetLabels),
 	}
+	m.downSince = gauge("down_since_seconds",
+		"Since when the member of a PersistentFleet that has been down longest is not Ready, in seconds of Unix time. Absent while none is.")
+	m.replacementDelay = prometheus.NewGauge(prometheus.GaugeOpts{Namespace: "fleetwright", Name: "replacement_delay_seconds",
+		Help: "The flag --member-replacement-delay."})
 	m.heldBack = prometheus.NewGauge(prometheus.GaugeOpts{Namespace: "fleetwright", Name: "replacements_held",
 		Help: "Fleets whose replacement of a member is held back, since too many disks were replaced over all fleets."})
 	info := prometheus.NewGauge(prometheus.GaugeOpts{Namespace: "fleetwright", Name: "build_info", Help: "One, labelled with the version.",
 		ConstLabels: prometheus.Labels{"version": version, "program": FieldManager}})
 	info.Set(1)
-	registry.MustRegister(m.desired, m.applied, m.ready, m.down, m.reason, m.actions, m.delay, m.waits, m.staleViews, m.heldBack, info)
+	registry.MustRegister(m.desired, m.applied, m.ready, m.down, m.downSince, m.reason, m.actions, m.delay, m.waits, m.staleViews,
+		m.replacementDelay, m.heldBack, info)
 	return m
 }
 
@@ -71,6 +77,11 @@ func (m *Metrics) observe(s *rules.Snapshot, d *rules.Decision, status *v1alpha1
 			m.actions.WithLabelValues(rule.Name, "done", s.Fleet.Kind, s.Fleet.Namespace, s.Fleet.Name).Add(0)
 		}
 	}
+	m.downSince.DeletePartialMatch(labels)
+	if at := downSince(s); !at.IsZero() {
+		m.downSince.With(labels).Set(float64(at.Unix()))
+	}
+	m.replacementDelay.Set(float64(status.ReplacementDelaySeconds))
 	since := now
 	if c := meta.FindStatusCondition(status.Conditions, conditionOf(d.Phase)); c != nil {
 		since = c.LastTransitionTime.Time
@@ -78,6 +89,22 @@ func (m *Metrics) observe(s *rules.Snapshot, d *rules.Decision, status *v1alpha1
 	m.reason.DeletePartialMatch(labels)
 	labels["phase"], labels["reason"] = string(d.Phase), string(d.Reason)
 	m.reason.With(labels).Set(float64(since.Unix()))
+}
+
+// downSince returns since when the member that has been down longest waits for a replacement, zero for none. What this process has
+// seen does not count: a healer that starts over again and again replaces nobody, and that has to show.
+func downSince(s *rules.Snapshot) time.Time {
+	var since time.Time
+	for _, m := range s.Current() {
+		p := m.Pod
+		if !s.Fleet.Persistent || m.Ordinal >= s.Target || p == nil || p.Ready || p.Terminating {
+			continue
+		}
+		if since.IsZero() || p.Transition.Before(since) {
+			since = p.Transition
+		}
+	}
+	return since
 }
 
 // conditionOf returns the condition whose transition began a phase.
@@ -127,7 +154,7 @@ func (m *Metrics) forget(r Request) {
 		return
 	}
 	labels := prometheus.Labels{"kind": r.Kind, "namespace": r.Namespace, "fleet": r.Name}
-	for _, gauge := range []*prometheus.GaugeVec{m.desired, m.applied, m.ready, m.down, m.reason} {
+	for _, gauge := range []*prometheus.GaugeVec{m.desired, m.applied, m.ready, m.down, m.downSince, m.reason} {
 		gauge.DeletePartialMatch(labels)
 	}
 	m.actions.DeletePartialMatch(labels)

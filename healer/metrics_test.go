@@ -4,6 +4,7 @@ package healer
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -47,6 +48,7 @@ func TestMetrics(t *testing.T) {
 		"fleetwright_down_members{my-fleet PersistentFleet fleets} 1",
 		"fleetwright_fleet_since_seconds{my-fleet PersistentFleet fleets Provisioning WaitingForPlacement} 1.77262566e+09",
 		"fleetwright_ready_members{my-fleet PersistentFleet fleets} 2",
+		"fleetwright_replacement_delay_seconds{} 600",
 		"fleetwright_replacements_held{} 0",
 	}, series(t, registry), "one phase and reason at a time")
 
@@ -69,12 +71,13 @@ func TestMetrics(t *testing.T) {
 	} {
 		require.Contains(t, got, want)
 	}
-	require.Len(t, got, 17)
+	require.Len(t, got, 18)
 
 	m.forget(request)
 	require.Equal(t, []string{
 		"fleetwright_action_delay_seconds{replacement} 1 in 0.3",
 		"fleetwright_build_info{fleetwright-healer v1.2.3} 1",
+		"fleetwright_replacement_delay_seconds{} 600",
 		"fleetwright_replacements_held{} 0",
 		"fleetwright_wait_seconds{WaitingForPlacement} 1 in 60",
 	}, series(t, registry), "nothing of a fleet that is gone is left")
@@ -104,6 +107,42 @@ func series(t *testing.T, registry prometheus.Gatherer) []string {
 		}
 	}
 	return out
+}
+
+// What the alert of an overdue replacement counts from.
+func TestDownSince(t *testing.T) {
+	down := func(ordinal, minutes int, change ...func(*rules.Snapshot)) *rules.Snapshot {
+		s := wellFleet()
+		p := s.Members[ordinal].Pod
+		p.Ready, p.Transition, p.Seen = false, noon.Add(-time.Duration(minutes)*time.Minute), noon
+		for _, c := range change {
+			c(s)
+		}
+		return s
+	}
+	for name, c := range map[string]struct {
+		s    *rules.Snapshot
+		want time.Time
+	}{
+		"nobody is down":                     {wellFleet(), time.Time{}},
+		"counted from the change, not seen":  {down(1, 40), noon.Add(-40 * time.Minute)},
+		"the one that has been down longest": {down(1, 40, func(s *rules.Snapshot) { s.Members[2].Pod = down(2, 50).Members[2].Pod }), noon.Add(-50 * time.Minute)},
+		"one that is to be removed":          {down(2, 40, func(s *rules.Snapshot) { s.Target = 2 }), time.Time{}},
+		"its Pod ends":                       {down(2, 40, func(s *rules.Snapshot) { s.Members[2].Pod.Terminating = true }), time.Time{}},
+		"its Pod is missing":                 {down(2, 40, func(s *rules.Snapshot) { s.Members[2].Pod = nil }), time.Time{}},
+		"it has no disk":                     {down(2, 40, func(s *rules.Snapshot) { s.Fleet.Persistent = false }), time.Time{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			require.Equal(t, c.want, downSince(c.s))
+			registry := prometheus.NewPedanticRegistry()
+			m := NewMetrics(registry, "v1.2.3")
+			observed(m, c.s, emptyStatus(), noon)
+			line := fmt.Sprintf("fleetwright_down_since_seconds{my-fleet %s fleets} %v", c.s.Fleet.Kind, float64(c.want.Unix()))
+			require.Equal(t, !c.want.IsZero(), slices.Contains(series(t, registry), line))
+			observed(m, wellFleet(), emptyStatus(), noon)
+			require.NotContains(t, strings.Join(series(t, registry), "\n"), "fleetwright_down_since_seconds")
+		})
+	}
 }
 
 // A fleet that was paused is not late.

@@ -107,25 +107,26 @@ func (h *Healer) watchPods(ctx context.Context, mgr manager.Manager) error {
 	if err != nil {
 		return err
 	}
-	_, err = informer.AddEventHandler(toolscache.ResourceEventHandlerFuncs{
-		AddFunc: func(o any) {
-			if pod, ok := o.(*corev1.Pod); ok {
-				h.memory.observed(pod)
-			}
-		},
-		UpdateFunc: func(_, o any) {
-			if pod, ok := o.(*corev1.Pod); ok {
-				h.memory.observed(pod)
-			}
-		},
-		DeleteFunc: func(o any) {
+	shown := seams.Of[seams.Healer](ctx).Shown
+	to := func(note func(*corev1.Pod)) func(any) {
+		return func(o any) {
 			if last, ok := o.(toolscache.DeletedFinalStateUnknown); ok {
 				o = last.Obj
 			}
-			if pod, ok := o.(*corev1.Pod); ok {
-				h.memory.gone(pod)
+			pod, ok := o.(*corev1.Pod)
+			if !ok {
+				return
 			}
-		},
+			if shown != nil {
+				pod = pod.DeepCopy()
+				shown(pod)
+			}
+			note(pod)
+		}
+	}
+	observed := to(h.memory.observed)
+	_, err = informer.AddEventHandler(toolscache.ResourceEventHandlerFuncs{
+		AddFunc: observed, UpdateFunc: func(_, o any) { observed(o) }, DeleteFunc: to(h.memory.gone),
 	})
 	return err
 }

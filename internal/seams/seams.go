@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -22,6 +23,8 @@ type Healer struct {
 	Registry prometheus.Registerer
 	// Client wraps both clients: the one that reads from caches and writes, and the one that reads live.
 	Client func(client.WithWatch) client.WithWatch
+	// Shown may change what informers show of a Pod before the healer notes it. It gets a copy.
+	Shown func(*corev1.Pod)
 	// Several healers run in this process.
 	Several bool
 }

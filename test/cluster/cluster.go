@@ -61,7 +61,8 @@ type Cluster struct {
 }
 
 // Start starts a control plane for this test alone and ends it with the test.
-// Its API server gets more flags. Most tests want Shared instead.
+// Its API server gets more flags; feature gates among them are those of the
+// controllers too. Most tests want Shared instead.
 func Start(tb testing.TB, apiServer ...string) *Cluster {
 	tb.Helper()
 	(&Cluster{existing: os.Getenv(KubeconfigEnv) != ""}).Needs(tb, Programs)

@@ -147,5 +147,5 @@ func TestStagesAreRenderedForEachBehaviour(t *testing.T) {
 		names = append(names, object.GetName())
 	}
 	require.Equal(t, []string{"node-ready", "pod-start",
-		"pod-ready", "pod-unready", "pod-crashing", "pod-missing", "pod-misconfigured", "pod-end", "pod-delete"}, names)
+		"pod-ready", "pod-unready", "pod-gated", "pod-crashing", "pod-missing", "pod-misconfigured", "pod-end", "pod-delete"}, names)
 }

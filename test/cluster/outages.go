@@ -38,7 +38,7 @@ func (c *Cluster) outage(tb testing.TB, name string) (start func()) {
 			return
 		}
 		started = true
-		if _, err := c.run(name, controllerFlags[name]); err != nil {
+		if err := c.startController(name); err != nil {
 			tb.Error(err)
 		}
 	}

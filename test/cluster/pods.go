@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -49,17 +50,25 @@ func (w *World) Unstick(pod string) {
 	w.annotate(pod, stuckAnnotation, nil)
 }
 
+// SlowClock makes the clock of a Pod's kubelet slow, for what it says of the Pod
+// from then on. The Pod that replaces it has a kubelet whose clock is right.
+func (w *World) SlowClock(pod string, by time.Duration) {
+	w.tb.Helper()
+	w.Needs(w.tb, Nodes)
+	w.annotate(pod, clockAnnotation, (-by).String())
+}
+
 // shows tells whether the Pod that stays has the status of a behaviour.
 func shows(pod *corev1.Pod, behaviour Behaviour) bool {
-	ready := PodCondition(pod, corev1.PodReady).Status == corev1.ConditionTrue
+	is := func(of corev1.PodConditionType) bool { return PodCondition(pod, of).Status == corev1.ConditionTrue }
 	if pod.DeletionTimestamp != nil || len(pod.Status.ContainerStatuses) == 0 {
 		return false
 	}
 	state := pod.Status.ContainerStatuses[0].State
 	for _, stage := range stages {
 		if stage.Behaviour == behaviour {
-			return ready == stage.Ready && (state.Waiting == nil && stage.Waiting == "" ||
-				state.Waiting != nil && state.Waiting.Reason == stage.Waiting)
+			as := state.Waiting == nil && stage.Waiting == "" || state.Waiting != nil && state.Waiting.Reason == stage.Waiting
+			return as && is(corev1.PodReady) == stage.PodReady() && is(corev1.ContainersReady) == stage.Ready
 		}
 	}
 	return false

@@ -5,6 +5,7 @@ package cluster_test
 import (
 	"context"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
@@ -27,6 +28,7 @@ func TestBehaviours(t *testing.T) {
 	}{
 		cluster.Ready:         {phase: corev1.PodRunning, running: true},
 		cluster.Unready:       {phase: corev1.PodRunning, running: true},
+		cluster.Gated:         {phase: corev1.PodRunning, running: true},
 		cluster.Crashing:      {phase: corev1.PodRunning, waiting: "CrashLoopBackOff"},
 		cluster.Missing:       {phase: corev1.PodPending, waiting: "ImagePullBackOff"},
 		cluster.Misconfigured: {phase: corev1.PodPending, waiting: "CreateContainerConfigError"},
@@ -55,7 +57,7 @@ func TestBehaviourChangesAtAnyTime(t *testing.T) {
 	w.Create(loosePod("pod", "registry.test/celld:1", w.Zones...))
 	uid := w.WaitReady("pod").UID
 	for _, behaviour := range []cluster.Behaviour{
-		cluster.Unready, cluster.Crashing, cluster.Ready, cluster.Missing, cluster.Misconfigured, cluster.Ready,
+		cluster.Unready, cluster.Gated, cluster.Crashing, cluster.Ready, cluster.Gated, cluster.Missing, cluster.Misconfigured, cluster.Ready,
 	} {
 		w.Behave("pod", behaviour)
 		cluster.Holds(t, settle/4, "the Pod stays "+string(behaviour), same(w, w.Pod("pod"), func(pod *corev1.Pod) bool {
@@ -63,6 +65,24 @@ func TestBehaviourChangesAtAnyTime(t *testing.T) {
 		}))
 	}
 	require.Equal(t, uid, w.Pod("pod").UID)
+}
+
+// A kubelet whose clock is slow tells old times, from when it is until the Pod is another.
+func TestSlowClock(t *testing.T) {
+	t.Parallel()
+	w := shared.Cluster(t).World(t)
+	w.Create(loosePod("pod", "registry.test/celld:1", w.Zones...))
+	w.WaitReady("pod")
+	age := func(behaviour cluster.Behaviour) time.Duration {
+		began := time.Now()
+		w.Behave("pod", behaviour)
+		return began.Sub(cluster.PodCondition(w.Pod("pod"), corev1.PodReady).LastTransitionTime.Time)
+	}
+	require.Less(t, age(cluster.Unready), time.Second)
+	w.SlowClock("pod", time.Hour)
+	for _, behaviour := range []cluster.Behaviour{cluster.Ready, cluster.Gated, cluster.Ready} {
+		require.InDelta(t, time.Hour, age(behaviour), float64(10*time.Minute))
+	}
 }
 
 func TestStuckPodStaysTerminating(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -154,9 +155,23 @@ func (c *Cluster) startControllers(context.Context) error {
 		if err := c.writeKubeconfig(name, user); err != nil {
 			return err
 		}
-		if _, err := c.run(name, controllerFlags[name]); err != nil {
+		if err := c.startController(name); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// startController starts one of them.
+func (c *Cluster) startController(name string) error {
+	flags := slices.Clone(controllerFlags[name])
+	if name == "kube-controller-manager" {
+		for _, flag := range c.apiServer {
+			if strings.HasPrefix(flag, "--feature-gates=") {
+				flags = append(flags, flag)
+			}
+		}
+	}
+	_, err := c.run(name, flags)
+	return err
 }

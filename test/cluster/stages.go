@@ -17,6 +17,7 @@ const (
 
 	behaviourAnnotation = "kubelet.fleetwright.test/behaviour" // on a Pod
 	stuckAnnotation     = "kubelet.fleetwright.test/stuck"     // on a Pod
+	clockAnnotation     = "kubelet.fleetwright.test/clock"     // on a Pod: how far its kubelet's clock is ahead
 )
 
 // Behaviour is what becomes of a Pod on a node. A Pod behaves as the verbs of
@@ -29,6 +30,7 @@ type Behaviour string
 const (
 	Ready         Behaviour = "ready"
 	Unready       Behaviour = "unready"       // runs, but fails its readiness probe
+	Gated         Behaviour = "gated"         // runs and passes its probe, but a readiness gate is not ready
 	Crashing      Behaviour = "crashing"      // CrashLoopBackOff
 	Missing       Behaviour = "missing"       // ImagePullBackOff
 	Misconfigured Behaviour = "misconfigured" // CreateContainerConfigError
@@ -38,16 +40,22 @@ const (
 type stage struct {
 	Behaviour Behaviour
 	Phase     string // empty: as it was
-	Ready     bool
+	Ready     bool   // the container
+	Gate      bool   // and yet the Pod is not
 	Message   string // of the Ready condition
 	Started   bool
 	Waiting   string // reason; empty: the container runs
 	Crashed   bool   // and has a last state
 }
 
+// PodReady is the status of the Pod's condition Ready.
+func (s stage) PodReady() bool { return s.Ready && !s.Gate }
+
 var stages = []stage{
 	{Behaviour: Ready, Phase: "Running", Ready: true, Started: true},
 	{Behaviour: Unready, Phase: "Running", Message: "readiness probe failed", Started: true},
+	{Behaviour: Gated, Phase: "Running", Ready: true, Gate: true, Started: true,
+		Message: "corresponding condition of pod readiness gate 'example.com/balanced' does not exist."},
 	{Behaviour: Crashing, Phase: "Running", Message: "the container crashes", Waiting: "CrashLoopBackOff", Crashed: true},
 	{Behaviour: Missing, Message: "the image is missing", Waiting: "ImagePullBackOff"},
 	{Behaviour: Misconfigured, Message: "a Secret is missing", Waiting: "CreateContainerConfigError"},

@@ -10,6 +10,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	clocktesting "k8s.io/utils/clock/testing"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
@@ -26,6 +27,7 @@ type jumpClock struct {
 	setting sync.Mutex
 	mu      sync.Mutex
 	jumps   []jump
+	noted   map[types.UID]string // the version of each Pod that informers showed last
 }
 
 type jump struct {
@@ -35,7 +37,7 @@ type jump struct {
 
 func newJumpClock(t *testing.T) *jumpClock {
 	t.Helper()
-	c := &jumpClock{FakeClock: clocktesting.NewFakeClock(time.Now())}
+	c := &jumpClock{FakeClock: clocktesting.NewFakeClock(time.Now()), noted: map[types.UID]string{}}
 	tick := time.NewTicker(20 * time.Millisecond)
 	done := make(chan struct{})
 	t.Cleanup(func() { tick.Stop(); close(done) })
@@ -56,10 +58,10 @@ func newJumpClock(t *testing.T) *jumpClock {
 // wanted to look at until then, it looks at now.
 func (c *jumpClock) jump(by time.Duration) {
 	at := time.Now().Truncate(time.Second).Add(time.Second)
-	time.Sleep(time.Until(at))
 	c.mu.Lock()
-	c.jumps = append(c.jumps, jump{at: at, by: by})
+	c.jumps = append(c.jumps, jump{at: at, by: by}) // before it is time: a date is always translated alike
 	c.mu.Unlock()
+	time.Sleep(time.Until(at))
 	c.run()
 }
 
@@ -111,6 +113,21 @@ func (c *jumpClock) object(object any) {
 			c.stamp(&o.Items[i].LastTimestamp)
 		}
 	}
+}
+
+// shown translates a Pod that an informer shows.
+func (c *jumpClock) shown(pod *corev1.Pod) {
+	c.mu.Lock()
+	c.noted[pod.UID] = pod.ResourceVersion
+	c.mu.Unlock()
+	c.pod(pod)
+}
+
+// hasNoted tells whether the healer's informers have shown a Pod as it is.
+func (c *jumpClock) hasNoted(pod *corev1.Pod) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.noted[pod.UID] == pod.ResourceVersion
 }
 
 func (c *jumpClock) pod(pod *corev1.Pod) {

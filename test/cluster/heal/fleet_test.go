@@ -64,7 +64,12 @@ func (s *subject) basics(replicas int32) {
 // the healer has: it knows nothing of the past. There may be more nodes than zones.
 func newYoungFleet(t *testing.T, replicas int32, more int, options ...option) *subject {
 	t.Helper()
-	s := newFleet(t, replicas, options...)
+	return newFleet(t, replicas, options...).begin(more)
+}
+
+// begin brings the fleet up, in a World with more nodes than zones.
+func (s *subject) begin(more int) *subject {
+	s.t.Helper()
 	if more > 0 {
 		s.allowTwo()
 	}
@@ -188,12 +193,22 @@ func (s *subject) waitReady() {
 	})
 }
 
-// passMinutes lets time pass for the healer. It looks before, with the times of
-// its own clock: its memory also notes what informers show, with real ones, and
-// would take the difference for a change after the jump.
+// passMinutes lets time pass for the healer, once it has noted what there is: it
+// counts from when it did.
 func (s *subject) passMinutes(minutes int) {
 	s.t.Helper()
-	s.look()
+	cluster.Wait(s.t, "the healer to have seen every Pod as it is", func(ctx ctx) (bool, string) {
+		var pods corev1.PodList
+		if err := s.w.Client.List(ctx, &pods, client.InNamespace(s.GetNamespace()), client.HasLabels{v1alpha1.LabelFleetUID}); err != nil {
+			return false, err.Error()
+		}
+		for i := range pods.Items {
+			if pod := &pods.Items[i]; !s.clock.hasNoted(pod) {
+				return false, cluster.DescribePod(pod)
+			}
+		}
+		return true, ""
+	})
 	s.clock.jump(time.Duration(minutes) * time.Minute)
 }
 

@@ -55,7 +55,8 @@ func startHealerAs(t *testing.T, w *cluster.World, config *rest.Config, change .
 			Logger:     logger(t),
 		},
 		Healer: seams.Healer{
-			Clock: r.clock, QueueClock: r.clock, Registry: r.registry, Client: reading(nil, r.clock.object), Several: true,
+			Clock: r.clock, QueueClock: r.clock, Registry: r.registry, Several: true,
+			Client: reading(nil, r.clock.object), Shown: r.clock.shown,
 		},
 	}
 	for _, option := range change {

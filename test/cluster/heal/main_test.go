@@ -60,11 +60,14 @@ func TestMain(m *testing.M) {
 func newCluster(t testing.TB) *cluster.Cluster {
 	t.Helper()
 	c := shared.Cluster(t)
-	installs.Do(func() {
-		definitions.Install(t, c)
-		grant(t, c)
-	})
+	installs.Do(func() { install(t, c) })
 	return c
+}
+
+func install(t testing.TB, c *cluster.Cluster) {
+	t.Helper()
+	definitions.Install(t, c)
+	grant(t, c)
 }
 
 func grant(t testing.TB, c *cluster.Cluster) {

@@ -242,27 +242,6 @@ func TestAllClaimsDeletedByHandGoOneByOne(t *testing.T) {
 	}
 }
 
-// A change on which its first member crashes costs no disk, however long it
-// lasts, and its revert heals the fleet.
-func TestChangeThatCrashesKeepsTheDisk(t *testing.T) {
-	t.Parallel()
-	s := newReadyFleet(t, 3, oldDisks)
-	disks, good := s.disks(3), s.Shared().RuntimeImage
-	s.Shared().RuntimeImage = "registry.test/" + string(cluster.Crashing) + "/celld" + other
-	s.Shared().Env = []v1alpha1.EnvVar{{Name: "CELLD_CHANGED", Value: "too"}}
-	s.sync()
-	s.w.WaitBehaviour("my-fleet-2", cluster.Crashing)
-	s.passMinutes(11)
-	s.waitReason(v1alpha1.PhaseBlocked, v1alpha1.ReasonRolloutStuck,
-		"my-fleet-2 has not been ready since", "spec.containers[celld].image", "CELLD_CHANGED", "the disk is kept")
-	s.holdsAfter(60, "the disk is kept", 3)
-
-	s.Shared().RuntimeImage, s.Shared().Env = good, nil
-	s.sync()
-	s.waitReady()
-	require.Equal(t, disks, s.disks(3))
-}
-
 // What refuses to let a claim go is asked before anything happens: the Pod runs on.
 func TestClaimThatMayNotBeDeletedKeepsThePod(t *testing.T) {
 	t.Parallel()
