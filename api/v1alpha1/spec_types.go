@@ -8,11 +8,13 @@ import (
 
 // FleetSpec is what both profiles share. An empty optional string, number or object means the default.
 type FleetSpec struct {
-	// Replicas is the number of members, 1 to 100, at least the number of zones.
-	// +required
+	// Replicas is the number of members, 1 to 100, at least the number of zones. Under the capacity modes ScaleOut and Automatic
+	// it is the fewest that the policy leaves; in External a scaler sets it, and it is better not in Git. Required in all other
+	// modes.
+	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=100
-	Replicas *int32 `json:"replicas"`
+	Replicas *int32 `json:"replicas,omitempty"`
 	// RuntimeImage is the celld image, pinned by digest: REPOSITORY[:TAG]@sha256:<64 hex digits>. A tag alone is refused,
 	// since a member that restarts later could come back on another version.
 	// +required
