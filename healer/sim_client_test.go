@@ -25,7 +25,13 @@ import (
 var errStopped = errors.New("the healer is stopped")
 
 // write is called around each write of the healer.
-func (w *world) write(what string, do func() error) error {
+func (w *world) write(ctx context.Context, what string, do func() error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if w.onWrite != nil {
+		w.onWrite()
+	}
 	f := &w.faults
 	if f.stopped || f.stopAfter >= 0 && f.writes >= f.stopAfter {
 		if !f.stopped {
@@ -80,7 +86,7 @@ func (w *world) kind(o runtime.Object) string {
 }
 
 func (w *world) create(ctx context.Context, _ client.WithWatch, o client.Object, _ ...client.CreateOption) error {
-	return w.write("create "+w.kind(o)+" "+o.GetName(), func() error {
+	return w.write(ctx, "create "+w.kind(o)+" "+o.GetName(), func() error {
 		w.uids++
 		o.SetUID("made")
 		o.SetCreationTimestamp(metav1.NewTime(w.now()))
@@ -102,7 +108,7 @@ func (w *world) delete(ctx context.Context, _ client.WithWatch, o client.Object,
 	if len(options.DryRun) > 0 {
 		what += " as a dry run"
 	}
-	return w.write(what, func() error {
+	return w.write(ctx, what, func() error {
 		p := options.Preconditions
 		if p == nil || p.UID == nil || *p.UID == "" || p.ResourceVersion == nil || *p.ResourceVersion == "" {
 			w.violated("%s without preconditions", what)
@@ -138,7 +144,7 @@ func (w *world) patch(ctx context.Context, _ client.WithWatch, o client.Object, 
 	delete(metadata, "resourceVersion")
 	shown, err := json.Marshal(body)
 	require.NoError(w.t, err)
-	return w.write(fmt.Sprintf("patch %s %s %s", w.kind(o), o.GetName(), shown), func() error {
+	return w.write(ctx, fmt.Sprintf("patch %s %s %s", w.kind(o), o.GetName(), shown), func() error {
 		live := o.DeepCopyObject().(client.Object)
 		if err := w.api.Get(ctx, client.ObjectKeyFromObject(o), live); err != nil {
 			return err
@@ -170,7 +176,7 @@ func (w *world) apply(ctx context.Context, _ client.WithWatch, configuration run
 	}
 	require.NoError(w.t, json.Unmarshal(raw, &body))
 	replicas := body.Spec["replicas"]
-	return w.write(fmt.Sprintf("apply %s %s replicas=%d", body.Kind, body.Metadata.Name, replicas), func() error {
+	return w.write(ctx, fmt.Sprintf("apply %s %s replicas=%d", body.Kind, body.Metadata.Name, replicas), func() error {
 		o := blank(body.Kind)
 		if err := w.api.Get(ctx, client.ObjectKey{Namespace: body.Metadata.Namespace, Name: body.Metadata.Name}, o); err != nil {
 			return err
@@ -194,7 +200,7 @@ func (w *world) patchStatus(ctx context.Context, _ client.Client, _ string, o cl
 	status := o.(v1alpha1.Fleet).State()
 	ready := meta.FindStatusCondition(status.Conditions, v1alpha1.ConditionReady)
 	what := fmt.Sprintf("status %s %s: %s", status.Phase, ready.Reason, ready.Message)
-	return w.write(what, func() error { return w.api.SubResource("status").Patch(ctx, o, patch) })
+	return w.write(ctx, what, func() error { return w.api.SubResource("status").Patch(ctx, o, patch) })
 }
 
 // hide takes away what only the models know of.

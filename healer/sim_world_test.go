@@ -67,9 +67,11 @@ type world struct {
 	failed         int  // looks of the healer in a row, which its queue backs off from
 
 	healer *Healer
-	faults faults
-	frozen client.WithWatch // what the caches show, nil for what there is
-	shown  shown
+	// onWrite is called before each write of the healer.
+	onWrite func()
+	faults  faults
+	frozen  client.WithWatch // what the caches show, nil for what there is
+	shown   shown
 }
 
 // faults are what an interceptor does to the healer's writes.

@@ -60,6 +60,10 @@ func TestReplacement(t *testing.T) {
 		"a disk in the place of a member to come that is another's": {
 			change: []change{down(1, fullDelay), target(4), kept(3), claim(3, func(c *Claim) { c.Identity = theirs })}, want: replaceNow,
 		},
+		// Its disk is given up already, so nobody waits for it to come back.
+		"a disk in the place of a member to come that is being deleted": {
+			change: []change{down(1, fullDelay), target(4), kept(3), claim(3, func(c *Claim) { c.Terminating = true })}, want: replaceNow,
+		},
 		"a removed member that only a finalizer holds": {
 			change: []change{down(1, fullDelay), target(2), replicas(2), func(s *Snapshot) {
 				s.Removed[0].Pod.Terminating, s.Removed[0].Pod.Forced = true, true
