@@ -33,9 +33,8 @@ func TestRevertOfABadChange(t *testing.T) {
 
 // Where the StatefulSet controller counts who is down, it waits for the very
 // member that the revert would repair: the healer restarts that one.
-//
-// Not parallel: there is a second control plane.
 func TestRevertOfABadChangeWithMaxUnavailable(t *testing.T) {
+	t.Parallel()
 	c := cluster.Start(t, "--feature-gates=MaxUnavailableStatefulSet=true")
 	install(t, c)
 	for bad := range badChanges {
