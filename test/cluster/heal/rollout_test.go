@@ -52,6 +52,7 @@ func TestRevertOfABadChangeWithMaxUnavailable(t *testing.T) {
 
 func (s *subject) changeAndRevert(bad cluster.Behaviour) {
 	s.t.Helper()
+	s.w.Needs(s.t, cluster.Nodes)
 	disks, good := s.disks(3), s.Shared().RuntimeImage
 	s.Shared().RuntimeImage = "registry.test/" + string(bad) + "/celld" + other
 	s.Shared().Env = []v1alpha1.EnvVar{{Name: "CELLD_CHANGED", Value: "too"}}
