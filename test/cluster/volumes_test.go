@@ -127,7 +127,10 @@ func TestFailingVolumes(t *testing.T) {
 	w := shared.Cluster(t).World(t)
 	heal := w.FailVolumes("the zone is out of disks")
 	w.Create(memberSet(w, 1))
-	waitSelected(t, w, "data-"+memberName(0))
+	pod := w.WaitPod(memberName(0), "to be given back by the scheduler", func(pod *corev1.Pod) bool {
+		return cluster.PodCondition(pod, corev1.PodScheduled).Reason == corev1.PodReasonSchedulerError
+	})
+	require.Equal(t, corev1.ConditionFalse, cluster.PodCondition(pod, corev1.PodScheduled).Status)
 	claim := w.Claim("data-" + memberName(0))
 	cluster.Wait(t, "the failure to be told", func(ctx) (bool, string) {
 		seen := events(t, w, claim)

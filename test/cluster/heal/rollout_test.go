@@ -33,9 +33,8 @@ func TestRevertOfABadChange(t *testing.T) {
 
 // Where the StatefulSet controller counts who is down, it waits for the very
 // member that the revert would repair: the healer restarts that one.
-//
-// Not parallel: there is a second control plane.
 func TestRevertOfABadChangeWithMaxUnavailable(t *testing.T) {
+	t.Parallel()
 	c := cluster.Start(t, "--feature-gates=MaxUnavailableStatefulSet=true")
 	install(t, c)
 	for bad := range badChanges {
@@ -53,6 +52,7 @@ func TestRevertOfABadChangeWithMaxUnavailable(t *testing.T) {
 
 func (s *subject) changeAndRevert(bad cluster.Behaviour) {
 	s.t.Helper()
+	s.w.Needs(s.t, cluster.Nodes)
 	disks, good := s.disks(3), s.Shared().RuntimeImage
 	s.Shared().RuntimeImage = "registry.test/" + string(bad) + "/celld" + other
 	s.Shared().Env = []v1alpha1.EnvVar{{Name: "CELLD_CHANGED", Value: "too"}}

@@ -70,7 +70,7 @@ func (p *Provisioner) Provision(
 	ctx context.Context, o controller.ProvisionOptions,
 ) (*corev1.PersistentVolume, controller.ProvisioningState, error) {
 	if err := p.await(ctx, o.PVC.Namespace); err != nil {
-		return nil, controller.ProvisioningFinished, err
+		return nil, controller.ProvisioningReschedule, err // as CSI's does where storage is exhausted
 	}
 	zone, state, err := p.zone(ctx, o.SelectedNodeName)
 	if err != nil {
