@@ -24,6 +24,8 @@ type survey struct {
 	seen map[string]bool
 	// repository is the directory that no kustomization leads out of, "" for none.
 	repository string
+	// holdFleets are the files, followed, that kustomizations list as resources and that hold a fleet, as they are to be called.
+	holdFleets map[string]string
 	problems   Problems
 }
 

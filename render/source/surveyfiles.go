@@ -57,6 +57,9 @@ func (k *surveyed) object(n *tree.Node, flaws []flaw, patch bool) {
 		return
 	}
 	k.flaws(flaws, false)
+	if !patch && k.outer == nil {
+		k.holdFleets[followed(k.file)] = k.file
+	}
 	n = withoutServerFields(n, func(string, tree.Pos) {})
 	if patch {
 		n = withoutDirectives(n)
