@@ -42,12 +42,15 @@ func buildKustomization(dir, name, repository string) ([]input, error) {
 	if repository == "" {
 		repository = repositoryOf(dir)
 	}
-	s := &survey{seen: map[string]bool{}, repository: repository, holdFleets: map[string]string{}}
-	s.directory(dir)
-	if len(s.problems) > 0 {
-		return nil, s.problems
-	}
+	s := &survey{seen: map[string]*work{}, repository: repository, holdFleets: map[string]string{}}
 	file := filepath.Join(dir, name)
+	w, _ := s.directory(dir)
+	switch {
+	case len(s.problems) > 0:
+		return nil, s.problems
+	case max(w.units, s.spent) > maxWork:
+		return nil, tooMuch(file)
+	}
 	objects, err := runKustomize(dir, s.holdFleets)
 	if err != nil {
 		return nil, &Problem{File: file, Message: "kustomize: " + kustomizeMessage(err)}
@@ -125,24 +128,26 @@ func runKustomize(dir string, holdFleets map[string]string) (objects []built, er
 func printed(m resmap.ResMap) ([]built, error) {
 	objects := make([]built, m.Size())
 	for i, res := range m.Resources() {
-		text, err := res.AsYAML()
-		if isFleet(res) {
-			annotations := res.GetAnnotations(annotationFile)
-			objects[i].origin = annotations[annotationFile]
-			if err := res.PipeE(kyaml.ClearAnnotation(annotationFile)); err != nil {
+		if !isFleet(res) {
+			text, err := res.AsYAML()
+			if err != nil {
 				return nil, err
 			}
-			if err := kyaml.ClearEmptyAnnotations(&res.RNode); err != nil {
-				return nil, err
-			}
-			var s string
-			s, err = res.RNode.String()
-			text = []byte(s)
+			objects[i].text = text
+			continue
 		}
+		objects[i].origin = res.GetAnnotations(annotationFile)[annotationFile]
+		if err := res.PipeE(kyaml.ClearAnnotation(annotationFile)); err != nil {
+			return nil, err
+		}
+		if err := kyaml.ClearEmptyAnnotations(&res.RNode); err != nil {
+			return nil, err
+		}
+		text, err := res.RNode.String()
 		if err != nil {
 			return nil, err
 		}
-		objects[i].text = text
+		objects[i].text = []byte(text)
 	}
 	return objects, nil
 }

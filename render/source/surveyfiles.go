@@ -31,6 +31,15 @@ func (k *surveyed) content(field string) {
 			k.flaws(flaws, true)
 		}
 		for _, n := range nodes {
+			k.count(n)
+			if items, isList := itemsOf(n); field == "resources" || field == "bases" {
+				k.work.objects++
+				if isList {
+					k.work.objects += float64(len(items))
+				}
+			} else {
+				k.work.operations++
+			}
 			k.object(n, flaws, strings.HasPrefix(field, "patches"))
 			flaws = nil
 		}
