@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/kustomize/api/resource"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 	"sigs.k8s.io/kustomize/kyaml/openapi"
+	kyaml "sigs.k8s.io/kustomize/kyaml/yaml"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	"github.com/fleetwright/fleetwright/config/kustomize"
@@ -41,13 +42,16 @@ func buildKustomization(dir, name, repository string) ([]input, error) {
 	if repository == "" {
 		repository = repositoryOf(dir)
 	}
-	s := &survey{seen: map[string]bool{}, repository: repository}
-	s.directory(dir)
-	if len(s.problems) > 0 {
-		return nil, s.problems
-	}
+	s := &survey{seen: map[string]*work{}, repository: repository, holdFleets: map[string]string{}}
 	file := filepath.Join(dir, name)
-	objects, err := runKustomize(dir)
+	w, _ := s.directory(dir)
+	switch {
+	case len(s.problems) > 0:
+		return nil, s.problems
+	case max(w.units, s.spent) > maxWork:
+		return nil, tooMuch(file)
+	}
+	objects, err := runKustomize(dir, s.holdFleets)
 	if err != nil {
 		return nil, &Problem{File: file, Message: "kustomize: " + kustomizeMessage(err)}
 	}
@@ -55,7 +59,7 @@ func buildKustomization(dir, name, repository string) ([]input, error) {
 	for _, o := range objects {
 		in := input{name: file, text: o.text, built: true}
 		if o.origin != "" {
-			in.name = fmt.Sprintf("%s (%s)", file, filepath.Join(dir, o.origin))
+			in.name = fmt.Sprintf("%s (%s)", file, o.origin)
 		}
 		inputs = append(inputs, in)
 	}
@@ -80,13 +84,13 @@ func repositoryOf(dir string) string {
 // kustomizeLock guards kustomize's schema, which is global to the process.
 var kustomizeLock sync.Mutex
 
-// built is an object that kustomize made, and the file that it started from, relative to what was built.
+// built is an object that kustomize made, and the file that it started from, if that is known.
 type built struct {
 	text   []byte
 	origin string
 }
 
-func runKustomize(dir string) (objects []built, err error) {
+func runKustomize(dir string, holdFleets map[string]string) (objects []built, err error) {
 	kustomizeLock.Lock()
 	defer kustomizeLock.Unlock()
 	defer func() {
@@ -106,7 +110,7 @@ func runKustomize(dir string) (objects []built, err error) {
 	if err := openapi.AddSchema(kustomize.OpenAPI); err != nil {
 		return nil, fmt.Errorf("schema of fleets: %w", err)
 	}
-	fs := &configuredFS{FileSystem: filesys.MakeFsOnDisk(), root: root}
+	fs := &configuredFS{FileSystem: filesys.MakeFsOnDisk(), root: root, holdFleets: holdFleets}
 	options := krusty.MakeDefaultOptions()
 	options.Reorder = krusty.ReorderOptionUnspecified
 	var m resmap.ResMap
@@ -116,36 +120,34 @@ func runKustomize(dir string) (objects []built, err error) {
 	}); err != nil {
 		return nil, err
 	}
-	origins := make([]string, m.Size())
-	for i, res := range m.Resources() {
-		if origin, err := res.GetOrigin(); err == nil && origin != nil {
-			origins[i] = origin.Path
-		}
-	}
-	if fs.addedOrigins {
-		if err := m.RemoveOriginAnnotations(); err != nil {
-			return nil, err
-		}
-	}
-	return printed(m, origins)
+	return printed(m)
 }
 
 // printed returns the text of each object: a fleet's as it was written and patched, so that it can be read strictly, and
 // what kustomize prints for any other.
-func printed(m resmap.ResMap, origins []string) ([]built, error) {
+func printed(m resmap.ResMap) ([]built, error) {
 	objects := make([]built, m.Size())
 	for i, res := range m.Resources() {
-		objects[i].origin = origins[i]
-		text, err := res.AsYAML()
-		if isFleet(res) {
-			var s string
-			s, err = res.RNode.String()
-			text = []byte(s)
+		if !isFleet(res) {
+			text, err := res.AsYAML()
+			if err != nil {
+				return nil, err
+			}
+			objects[i].text = text
+			continue
 		}
+		objects[i].origin = res.GetAnnotations(annotationFile)[annotationFile]
+		if err := res.PipeE(kyaml.ClearAnnotation(annotationFile)); err != nil {
+			return nil, err
+		}
+		if err := kyaml.ClearEmptyAnnotations(&res.RNode); err != nil {
+			return nil, err
+		}
+		text, err := res.RNode.String()
 		if err != nil {
 			return nil, err
 		}
-		objects[i].text = text
+		objects[i].text = []byte(text)
 	}
 	return objects, nil
 }

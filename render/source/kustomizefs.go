@@ -3,6 +3,7 @@
 package source
 
 import (
+	"bytes"
 	"path/filepath"
 	"slices"
 
@@ -11,6 +12,7 @@ import (
 	"sigs.k8s.io/kustomize/api/types"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 
+	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	"github.com/fleetwright/fleetwright/config/kustomize"
 )
 
@@ -18,13 +20,17 @@ import (
 // each kustomization lists; this one holds what fleets need, so that nobody has to list it.
 const configurationFile = ".fleetwright-kustomizeconfig.yaml"
 
-// configuredFS is a file system in which every kustomization lists the configuration that fleets need, and in which the
-// one that is built asks for the origin of each object.
+// annotationFile names the file that a fleet is in, while kustomize works on it. Kustomize's own annotation for that would make it
+// write down each transformer for each object as well, which takes a hundred times as long as the build.
+const annotationFile = "internal.fleetwright/file"
+
+// configuredFS is a file system in which every kustomization lists the configuration that fleets need, and in which fleets say
+// which file they are in.
 type configuredFS struct {
 	filesys.FileSystem
 	root string
-	// addedOrigins says that the origins are nobody else's wish.
-	addedOrigins bool
+	// holdFleets are the files with fleets, and what they are to be called.
+	holdFleets map[string]string
 }
 
 // ReadFile adds the configuration to a kustomization; what cannot be read as one is left to kustomize to complain about.
@@ -33,8 +39,14 @@ func (fs *configuredFS) ReadFile(path string) ([]byte, error) {
 		return kustomize.Config, nil
 	}
 	text, err := fs.FileSystem.ReadFile(path)
-	if err != nil || !slices.Contains(konfig.RecognizedKustomizationFileNames(), filepath.Base(path)) {
+	if err != nil {
 		return text, err
+	}
+	if name := fs.holdFleets[path]; name != "" {
+		return withFile(text, name), nil
+	}
+	if !slices.Contains(konfig.RecognizedKustomizationFileNames(), filepath.Base(path)) {
+		return text, nil
 	}
 	if out := fs.configured(text, filepath.Dir(path) == fs.root); out != nil {
 		return out, nil
@@ -51,9 +63,6 @@ func (fs *configuredFS) configured(text []byte, root bool) []byte {
 	}
 	k := doc.Content[0]
 	appendItem(k, "configurations", configurationFile)
-	if root {
-		fs.addedOrigins = appendItem(k, "buildMetadata", types.OriginAnnotations)
-	}
 	if root && valueAt(k, "sortOptions") == nil {
 		// Without an order in the file, kustomize sorts; objects stay in the order of the files instead.
 		order := &yaml.Node{Kind: yaml.MappingNode}
@@ -65,6 +74,46 @@ func (fs *configuredFS) configured(text []byte, root bool) []byte {
 		return nil
 	}
 	return out
+}
+
+// withFile is a text in which each fleet names the file; other objects stay as they are.
+func withFile(text []byte, name string) []byte {
+	var out bytes.Buffer
+	for d := range split(text) {
+		var doc yaml.Node
+		if d.blank() || yaml.Unmarshal(d.body(), &doc) != nil || len(doc.Content) != 1 || !isFleetNode(doc.Content[0]) {
+			out.Write(d.text)
+			continue
+		}
+		metadata := valueAt(doc.Content[0], "metadata")
+		annotations := valueAt(metadata, "annotations")
+		if annotations == nil {
+			annotations = &yaml.Node{Kind: yaml.MappingNode}
+			setValue(metadata, "annotations", annotations)
+		}
+		setValue(annotations, annotationFile, scalar(name))
+		encoded, err := yaml.Marshal(&doc)
+		if err != nil {
+			encoded = d.body()
+		}
+		out.WriteString("---\n")
+		out.Write(encoded)
+	}
+	return out.Bytes()
+}
+
+// isFleetNode says whether a node is a fleet whose annotations are, or can be, written beside its name.
+func isFleetNode(n *yaml.Node) bool {
+	if n.Kind != yaml.MappingNode {
+		return false
+	}
+	apiVersion, kind, metadata := valueAt(n, "apiVersion"), valueAt(n, "kind"), valueAt(n, "metadata")
+	if apiVersion == nil || kind == nil || metadata == nil || metadata.Kind != yaml.MappingNode {
+		return false
+	}
+	annotations := valueAt(metadata, "annotations")
+	return apiVersion.Value == v1alpha1.GroupVersion.String() && v1alpha1.NewFleet(kind.Value) != nil &&
+		(annotations == nil || annotations.Kind == yaml.MappingNode)
 }
 
 // appendItem appends a string to a list of a mapping, and reports whether it did: it may be there already.

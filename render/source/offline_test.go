@@ -43,7 +43,7 @@ func TestKustomizeItselfIsOffline(t *testing.T) {
 				require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
 				require.NoError(t, os.WriteFile(path, []byte(strings.ReplaceAll(text, "SERVER", server.URL)), 0o600))
 			}
-			_, err := runKustomize(dir)
+			_, err := runKustomize(dir, nil)
 			require.Error(t, err)
 			require.Contains(t, kustomizeMessage(err), "is remote, and nothing is fetched here")
 			require.Zero(t, calls)

@@ -21,42 +21,46 @@ import (
 // A survey reads the kustomizations that a build is going to read. It says what is wrong in terms of file, line and field,
 // and it refuses whatever kustomize would fetch: rendering depends on nothing but the files at hand.
 type survey struct {
-	seen map[string]bool
+	seen map[string]*work // of each directory
 	// repository is the directory that no kustomization leads out of, "" for none.
 	repository string
-	problems   Problems
+	// holdFleets are the files, followed, that kustomizations list as resources and that hold a fleet, as they are to be called.
+	holdFleets map[string]string
+	// spent is the work of everything that was read, each directory counted once.
+	spent    float64
+	problems Problems
 }
 
-// directory surveys a kustomization and what it leads to. It reports whether there is one.
-func (s *survey) directory(dir string) bool {
+// directory surveys a kustomization and what it leads to, and returns its work. It reports whether there is one.
+func (s *survey) directory(dir string) (*work, bool) {
 	at := followed(dir)
-	if s.seen[at] {
-		return true
+	if w := s.seen[at]; w != nil {
+		return w, true
 	}
-	s.seen[at] = true
+	w := &work{}
+	s.seen[at] = w
 	name, err := findKustomization(dir)
 	if err != nil {
 		s.problems = append(s.problems, asProblems(err)...)
-		return true
+		return w, true
 	}
 	if name == "" {
-		return false
+		return w, false
 	}
 	file := filepath.Join(dir, name)
 	if problem := leadsOut(file); problem != nil {
 		s.problems = append(s.problems, *problem)
-		return true
+		return w, true
 	}
-	text, err := os.ReadFile(file)
-	if err != nil {
-		return true // kustomize says it
+	k := &surveyed{survey: s, file: file, dir: dir, work: w}
+	if !k.read() {
+		return w, true // kustomize says it
 	}
-	k := &surveyed{survey: s, file: file, dir: dir, text: text}
-	if pos, problem := checkText(text); problem != "" {
+	if pos, problem := checkText(k.text); problem != "" {
 		k.fail(pos, "", "%s", problem)
-		return true
+		return w, true
 	}
-	for d := range split(text) {
+	for d := range split(k.text) {
 		if d.blank() {
 			continue
 		}
@@ -66,7 +70,30 @@ func (s *survey) directory(dir string) bool {
 			k.kustomization(n)
 		}
 	}
-	return true
+	w.done()
+	return w, true
+}
+
+// count adds the maps and lists of a node to the work.
+func (k *surveyed) count(n *tree.Node) {
+	before := k.work.units
+	k.work.node(n)
+	k.spent += k.work.units - before
+}
+
+// read reads the file, unless there was too much work before it, or is with it.
+func (k *surveyed) read() bool {
+	info, err := os.Stat(k.file)
+	if err != nil || !info.Mode().IsRegular() || k.spent > maxWork {
+		return false
+	}
+	before := k.work.units
+	k.work.file(info.Size())
+	if k.spent += k.work.units - before; k.spent > maxWork {
+		return false
+	}
+	k.text, err = os.ReadFile(k.file)
+	return err == nil
 }
 
 // surveyed is one kustomization, or a file beside it.
@@ -74,6 +101,7 @@ type surveyed struct {
 	*survey
 	file, dir string
 	text      []byte
+	work      *work // of the kustomization
 	// outer is the kustomization that the text is part of, if it is, and inline its place there.
 	outer  *surveyed
 	inline tree.Pos
@@ -106,7 +134,11 @@ func (k *surveyed) outside(pos Pos) Pos {
 
 func (k *surveyed) kustomization(n *tree.Node) {
 	k.spelling(n, reflect.TypeFor[types.Kustomization](), nil)
+	k.count(n)
 	for _, f := range n.Fields {
+		if !slices.Contains(pathKeys, f.Key) {
+			k.work.operations += float64(len(f.Value.Items))
+		}
 		if strings.HasPrefix(f.Key, "helmChart") && len(f.Value.Items) > 0 {
 			k.fail(f.Pos, f.Key, "needs helm, which is not run here: render the chart to a file, and list that under resources")
 			continue
@@ -124,7 +156,7 @@ func (k *surveyed) kustomization(n *tree.Node) {
 
 // inlined surveys a file that is part of a kustomization.
 func (k *surveyed) inlined(n *tree.Node, field string) {
-	(&surveyed{survey: k.survey, file: k.file, dir: k.dir, text: []byte(n.Text), outer: k, inline: n.Pos}).content(field)
+	(&surveyed{survey: k.survey, file: k.file, dir: k.dir, work: k.work, text: []byte(n.Text), outer: k, inline: n.Pos}).content(field)
 }
 
 // pathKeys are the fields of kustomizations, and of the configuration of built-in plugins, that hold paths.
@@ -184,18 +216,25 @@ func (k *surveyed) entry(n *tree.Node, at trail) {
 	case info.IsDir() && k.repository != "" && !inside(k.repository, file):
 		k.fail(n.Pos, at.String(), "%s is outside of the repository %s: copy it there", file, asWritten(k.repository))
 	case info.IsDir():
-		if !k.directory(file) {
+		listed, found := k.directory(file)
+		if !found {
 			k.fail(n.Pos, at.String(), "%s is a directory without a kustomization: add one, or list its files", file)
 		}
+		k.work.build(*listed)
 	case !info.Mode().IsRegular():
 		k.fail(n.Pos, at.String(), "%s is neither a file nor a directory", file)
 	case !inside(k.dir, file):
 		k.fail(n.Pos, at.String(), "%s is outside the directory of this file, where kustomize reads none: move it below, "+
 			"or give it a kustomization of its own and list its directory", file)
 	default:
-		if text, err := os.ReadFile(file); err == nil { // kustomize says it otherwise
-			(&surveyed{survey: k.survey, file: file, dir: k.dir, text: text}).content(at[0].key)
+		listed := &surveyed{survey: k.survey, file: file, dir: k.dir, work: k.work}
+		if !listed.read() {
+			return // kustomize says it
 		}
+		if key := at[len(at)-1].key; key == "env" || len(at) > 2 && at[len(at)-2].key == "envs" {
+			k.work.lines(listed.text)
+		}
+		listed.content(at[0].key)
 	}
 }
 

@@ -31,6 +31,15 @@ func (k *surveyed) content(field string) {
 			k.flaws(flaws, true)
 		}
 		for _, n := range nodes {
+			k.count(n)
+			if items, isList := itemsOf(n); field == "resources" || field == "bases" {
+				k.work.objects++
+				if isList {
+					k.work.objects += float64(len(items))
+				}
+			} else {
+				k.work.operations++
+			}
 			k.object(n, flaws, strings.HasPrefix(field, "patches"))
 			flaws = nil
 		}
@@ -57,6 +66,9 @@ func (k *surveyed) object(n *tree.Node, flaws []flaw, patch bool) {
 		return
 	}
 	k.flaws(flaws, false)
+	if !patch && k.outer == nil {
+		k.holdFleets[followed(k.file)] = k.file
+	}
 	n = withoutServerFields(n, func(string, tree.Pos) {})
 	if patch {
 		n = withoutDirectives(n)
