@@ -72,6 +72,11 @@ func TestObserved(t *testing.T) {
 			message: "my-fleet-1 has not been ready since 2026-03-04T11:00:00Z (its containers are ready, a readiness gate is not); " +
 				"its containers are ready, and a fresh disk does not help a readiness gate that is not",
 		},
+		"only a readiness gate is missing, and the kubelet names it": {
+			change: []change{down(1, time.Hour), pod(1, func(p *Pod) { p.GatesNotReady, p.Trouble = true, "gate x" })}, want: isDown,
+			message: "my-fleet-1 has not been ready since 2026-03-04T11:00:00Z (its containers are ready, a readiness gate is not: gate x); " +
+				"its containers are ready, and a fresh disk does not help a readiness gate that is not",
+		},
 		"to be removed": {
 			change: []change{down(2, time.Hour), target(2)}, want: "contraction: Scale my-fleet data-my-fleet-2 to 2; Provisioning/Provisioning; Scaled",
 		},

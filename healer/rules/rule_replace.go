@@ -177,7 +177,7 @@ func because(pod *Pod) string {
 	case pod.ImageWait != "":
 		return " (" + pod.ImageWait + ")"
 	case pod.GatesNotReady:
-		return " (its containers are ready, a readiness gate is not)"
+		return " (" + Sentence("its containers are ready, a readiness gate is not", pod.Trouble) + ")"
 	case pod.Trouble != "":
 		return " (" + pod.Trouble + ")"
 	default:

@@ -172,7 +172,7 @@ type Pod struct {
 	// Unstarted says that it is on a node and no container of it was ever made, as while its volume does not attach.
 	Unstarted bool
 	ImageWait string // REASON: MESSAGE of a container that waits on its image or configuration
-	Trouble   string // REASON: MESSAGE of a container that waits or ended otherwise
+	Trouble   string // REASON: MESSAGE of a container that waits or ended otherwise, or the kubelet's text about a readiness gate
 	Handover  *Handover
 }
 

@@ -204,7 +204,9 @@ func podValues(pod *corev1.Pod, identity, workloadUID string, zone func(node str
 		switch {
 		case c.Type == corev1.PodReady:
 			p.Ready = c.Status == corev1.ConditionTrue
-			p.GatesNotReady = !p.Ready && c.Reason == readinessGatesNotReady
+			if p.GatesNotReady = !p.Ready && c.Reason == readinessGatesNotReady; p.GatesNotReady {
+				p.Trouble = Cut(c.Message, maxAnswer) // names the gate
+			}
 			p.Transition = later(p.Transition, at)
 			// A kubelet writes the condition when it starts a Pod; a later change means that it was Ready.
 			started := pod.Status.StartTime

@@ -3,6 +3,7 @@
 package rules
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -113,6 +114,10 @@ func TestPodValues(t *testing.T) {
 		"gated": {change: []func(*corev1.Pod){func(p *corev1.Pod) {
 			p.Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: "other"}, {Name: v1alpha1.GateBucketZone}}
 		}}, want: func(p *Pod) { p.Gated, p.ForeignGates = true, []string{"other"} }},
+		"a readiness gate": {change: []func(*corev1.Pod){func(p *corev1.Pod) {
+			c := &p.Status.Conditions[slices.IndexFunc(p.Status.Conditions, func(c corev1.PodCondition) bool { return c.Type == corev1.PodReady })]
+			c.Status, c.Reason, c.Message = corev1.ConditionFalse, "ReadinessGatesNotReady", "gate x"
+		}}, want: func(p *Pod) { p.Ready, p.GatesNotReady, p.Trouble, p.Failed = false, true, "gate x", true }},
 		"crash loop":   {change: []func(*corev1.Pod){waits("CrashLoopBackOff", "back-off 5m")}, want: func(p *Pod) { p.Failed, p.Trouble = true, "container celld: CrashLoopBackOff: back-off 5m" }},
 		"creating":     {change: []func(*corev1.Pod){waits("ContainerCreating", "")}, want: func(*Pod) {}},
 		"initializing": {change: []func(*corev1.Pod){waits("PodInitializing", "")}, want: func(*Pod) {}},

@@ -21,7 +21,7 @@ func TestReadinessGateKeepsTheDisk(t *testing.T) {
 	s.w.Behave("my-fleet-1", cluster.Gated)
 	s.passMinutes(60)
 	s.waitReason(v1alpha1.PhaseProvisioning, v1alpha1.ReasonReplacementPending,
-		"my-fleet-1 has not been ready since", "a readiness gate is not", "a fresh disk does not help a readiness gate")
+		"my-fleet-1 has not been ready since", "a readiness gate is not: ", "'example.com/balanced'", "a fresh disk does not help a readiness gate")
 	s.holds("the disk stays", 3)
 	s.w.Behave("my-fleet-1", cluster.Ready)
 	s.waitReady()
