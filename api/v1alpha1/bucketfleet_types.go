@@ -40,9 +40,7 @@ type BucketFleet struct {
 
 // BucketFleetSpec is what a BucketFleet should be.
 //
-// +kubebuilder:validation:XValidation:rule="has(self.replicas) || (has(self.capacity) && has(self.capacity.mode) && self.capacity.mode == 'External')",fieldPath=.replicas,message="is required: the number of members, 1 to 100; only capacity.mode External leaves it to a scaler"
-// +kubebuilder:validation:XValidation:rule="!has(self.replicas) || (has(self.capacity) && has(self.capacity.mode) && self.capacity.mode == 'External') || self.replicas >= size(self.placement.zones)",fieldPath=.replicas,message="must be at least the number of placement.zones, so that no zone is left empty"
-// +kubebuilder:validation:XValidation:rule="!has(self.replicas) || !has(self.capacity) || !has(self.capacity.mode) || !(self.capacity.mode in ['ScaleOut', 'Automatic']) || !has(self.capacity.maxReplicas) || self.replicas <= self.capacity.maxReplicas",fieldPath=.capacity.maxReplicas,message="must be at least replicas, the fewest members that the policy leaves"
+// +kubebuilder:validation:XValidation:rule="self.replicas >= size(self.placement.zones)",fieldPath=.replicas,message="must be at least the number of placement.zones, so that no zone is left empty"
 // +kubebuilder:validation:XValidation:rule="!has(self.resources) || ((!has(self.resources.requests) || !('ephemeral-storage' in self.resources.requests)) && (!has(self.resources.limits) || !('ephemeral-storage' in self.resources.limits)))",fieldPath=.resources,message="must not set ephemeral-storage: storage.size sets its request and limit"
 // +kubebuilder:validation:XValidation:rule="!has(self.workload) || self.workload != 'Ordered' || !has(self.placement.maxPerZone)",fieldPath=.placement.maxPerZone,message="is not for workload Ordered, where each ordinal has its zone: remove it"
 type BucketFleetSpec struct {

@@ -15,42 +15,6 @@ var celCases = map[string]celCase{
 	"replicas below zones": {
 		patch: `spec: {replicas: 2}`,
 		want:  "spec.replicas: must be at least the number of placement.zones, so that no zone is left empty"},
-	"no replicas": {
-		patch: `spec: {replicas: null}`,
-		want:  "spec.replicas: is required: the number of members, 1 to 100; only capacity.mode External leaves it to a scaler"},
-	"a policy that may ask for fewer than the floor": {
-		patch: `spec: {capacity: {mode: ScaleOut, maxReplicas: 2}}`,
-		want:  "spec.capacity.maxReplicas: must be at least replicas, the fewest members that the policy leaves"},
-	"high without low": {
-		patch: `spec: {capacity: {cpu: {high: 200m}}}`,
-		want:  "spec.capacity.cpu.high: must be set together with low: both, or neither"},
-	"low without high": {
-		patch: `spec: {capacity: {memory: {low: 200Mi}}}`,
-		want:  "spec.capacity.memory.high: must be set together with low: both, or neither"},
-	"high CPU above the bound": {
-		patch: `spec: {capacity: {cpu: {high: "1001", low: 1m}}}`,
-		want:  "spec.capacity.cpu.high: must be from 1m to 1000"},
-	"low CPU below the bound": {
-		patch: `spec: {capacity: {cpu: {high: 1, low: 0}}}`,
-		want:  "spec.capacity.cpu.low: must be from 1m to 1000"},
-	"high memory above the bound": {
-		patch: `spec: {capacity: {memory: {high: 2Ti, low: 1Mi}}}`,
-		want:  "spec.capacity.memory.high: must be from 1Mi to 1Ti"},
-	"low memory below the bound": {
-		patch: `spec: {capacity: {memory: {high: 1Gi, low: 1Ki}}}`,
-		want:  "spec.capacity.memory.low: must be from 1Mi to 1Ti"},
-	"low CPU that is high": {
-		patch: `spec: {capacity: {cpu: {high: 1, low: 1000m}}}`,
-		want:  "spec.capacity.cpu.low: must be below high"},
-	"low memory that is high": {
-		patch: `spec: {capacity: {memory: {high: 1Gi, low: 1024Mi}}}`,
-		want:  "spec.capacity.memory.low: must be below high"},
-	"looks too far apart": {
-		patch: `spec: {capacity: {sampling: {intervalSeconds: 23}}}`,
-		want:  "spec.capacity.sampling.intervalSeconds: must be at most half of maxAgeSeconds (defaults 15 and 45)"},
-	"no window is short enough": {
-		patch: `spec: {capacity: {sampling: {minWindowSeconds: 6, maxWindowSeconds: 5}}}`,
-		want:  "spec.capacity.sampling.minWindowSeconds: must be at most maxWindowSeconds (defaults 5 and 60)"},
 	"a cap in Relaxed": {
 		patch: `spec: {placement: {maxPerZone: 2, mode: Relaxed}}`,
 		want:  "spec.placement.maxPerZone: is for mode Strict only: remove it, or set mode to Strict"},

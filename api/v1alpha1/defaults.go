@@ -18,20 +18,6 @@ const (
 	DefaultDNSNamespace            = "kube-system"
 	DefaultMaxPerZone              = 1
 
-	DefaultMaxReplicas                = 10
-	DefaultScaleOutStep               = 1
-	DefaultScaleOutStabilization      = 30
-	DefaultScaleOutCooldown           = 300
-	DefaultScaleInStabilization       = 600
-	DefaultScaleInCooldown            = 900
-	DefaultSamplingInterval           = 15
-	DefaultSamplingMaxAge             = 45
-	DefaultMinSamples                 = 3
-	DefaultMinWindow                  = 5
-	DefaultMaxWindow                  = 60
-	DefaultProvisioningTimeoutSeconds = 600
-	DefaultRedistributionSeconds      = 120
-
 	// GraceMargin is what terminationGraceSeconds must leave celld after its own shutdown limit, in seconds.
 	GraceMargin = 5
 )
@@ -41,7 +27,6 @@ func (f *PersistentFleet) Default() {
 	f.Spec.FleetSpec.setDefaults(f.Spec.Storage.BucketURL().Scheme)
 	f.Spec.Placement.setCap()
 	f.Spec.Storage.Size = defaultSize(f.Spec.Storage.Size)
-	setCapacity(f)
 }
 
 // Default fills in every default. It is total and idempotent, and leaves what is set alone.
@@ -54,7 +39,6 @@ func (f *BucketFleet) Default() {
 	if !f.Ordered() {
 		f.Spec.Placement.setCap()
 	}
-	setCapacity(f)
 }
 
 func defaultSize(size *resource.Quantity) *resource.Quantity {
@@ -80,6 +64,9 @@ func (s *FleetSpec) setDefaults(scheme string) {
 	if len(s.Network.DNS.PodLabels) == 0 {
 		s.Network.DNS.PodLabels = map[string]string{"k8s-app": "kube-dns"}
 	}
+	if s.Capacity.Mode == "" {
+		s.Capacity.Mode = CapacityManual
+	}
 }
 
 // setCap is for fleets whose zones have a cap, once the mode is set.
@@ -87,60 +74,6 @@ func (p *Placement) setCap() {
 	if p.Mode == PlacementStrict && p.MaxPerZone == nil {
 		most := int32(DefaultMaxPerZone)
 		p.MaxPerZone = &most
-	}
-}
-
-// setCapacity fills in the policy of a fleet that has one, once the zones have their cap and the container its resources.
-func setCapacity(f Fleet) {
-	s := f.Shared()
-	c := &s.Capacity
-	if c.Mode == "" {
-		c.Mode = CapacityManual
-	}
-	if c.Mode == CapacityManual {
-		return
-	}
-	if c.MaxReplicas == nil {
-		most := int32(DefaultMaxReplicas)
-		if perZone, capped := ZoneCap(f); capped {
-			most = int32(min(int(most), max(1, perZone*len(s.Placement.Zones)))) //nolint:gosec // at most 10
-		}
-		if s.Replicas != nil {
-			most = max(most, *s.Replicas)
-		}
-		c.MaxReplicas = &most
-	}
-	// What is beyond the bounds of the fields is cut to them.
-	request, limit := s.Resources.Requests[corev1.ResourceCPU], s.Resources.Limits[corev1.ResourceMemory]
-	milli, mebi := min(request.MilliValue(), 1_000_000), min(limit.Value()/mebibyte, 1<<20)
-	c.CPU.setDefaults(
-		resource.NewMilliQuantity(max(2, milli*80/100), resource.DecimalSI), resource.NewMilliQuantity(max(1, milli*32/100), resource.DecimalSI))
-	c.Memory.setDefaults(
-		resource.NewQuantity(max(2, mebi*750/1000)*mebibyte, resource.BinarySI), resource.NewQuantity(max(1, mebi*375/1000)*mebibyte, resource.BinarySI))
-	for _, d := range []struct {
-		field **int32
-		value int32
-	}{
-		{&c.ScaleOut.Step, DefaultScaleOutStep},
-		{&c.ScaleOut.StabilizationSeconds, DefaultScaleOutStabilization}, {&c.ScaleOut.CooldownSeconds, DefaultScaleOutCooldown},
-		{&c.ScaleIn.StabilizationSeconds, DefaultScaleInStabilization}, {&c.ScaleIn.CooldownSeconds, DefaultScaleInCooldown},
-		{&c.Sampling.IntervalSeconds, DefaultSamplingInterval}, {&c.Sampling.MaxAgeSeconds, DefaultSamplingMaxAge},
-		{&c.Sampling.MinSamples, DefaultMinSamples},
-		{&c.Sampling.MinWindowSeconds, DefaultMinWindow}, {&c.Sampling.MaxWindowSeconds, DefaultMaxWindow},
-		{&c.ProvisioningTimeoutSeconds, DefaultProvisioningTimeoutSeconds}, {&c.RedistributionSeconds, DefaultRedistributionSeconds},
-	} {
-		if *d.field == nil {
-			*d.field = &d.value
-		}
-	}
-}
-
-const mebibyte = 1 << 20
-
-// setDefaults leaves what is set alone: one value without the other is a mistake that validation reports.
-func (r *LoadRange) setDefaults(high, low *resource.Quantity) {
-	if r.High == nil && r.Low == nil {
-		r.High, r.Low = high, low
 	}
 }
 

@@ -39,17 +39,6 @@ func TestDefault(t *testing.T) {
 		"az":           {patch: `spec: {storage: {bucket: "az://b"}}`, want: `spec: {network: {credentials: Azure}}`},
 		"bare bucket":  {patch: `spec: {storage: {bucket: b}}`},
 
-		"a policy": {patch: `spec: {capacity: {mode: Automatic}, placement: {maxPerZone: 4}}`, want: `spec: {capacity: {maxReplicas: 10,
-			cpu: {high: 200m, low: 80m}, memory: {high: 768Mi, low: 384Mi}, scaleOut: {step: 1, stabilizationSeconds: 30, cooldownSeconds: 300},
-			scaleIn: {stabilizationSeconds: 600, cooldownSeconds: 900}, provisioningTimeoutSeconds: 600, redistributionSeconds: 120,
-			sampling: {intervalSeconds: 15, maxAgeSeconds: 45, minSamples: 3, minWindowSeconds: 5, maxWindowSeconds: 60}}}`},
-		"a policy of a larger container, and few places": {
-			patch: `spec: {capacity: {mode: ScaleOut, cpu: {high: 3, low: 1}}, resources: {requests: {cpu: 4}, limits: {memory: 8Gi}}, placement: {maxPerZone: 2}}`,
-			want: `spec: {resources: {requests: {memory: 512Mi}}, capacity: {maxReplicas: 6,
-			memory: {high: 6Gi, low: 3Gi}, scaleOut: {step: 1, stabilizationSeconds: 30, cooldownSeconds: 300},
-			scaleIn: {stabilizationSeconds: 600, cooldownSeconds: 900}, provisioningTimeoutSeconds: 600, redistributionSeconds: 120,
-			sampling: {intervalSeconds: 15, maxAgeSeconds: 45, minSamples: 3, minWindowSeconds: 5, maxWindowSeconds: 60}}}`},
-
 		"request lowered to its limit": {
 			patch: `spec: {resources: {limits: {cpu: 100m, memory: 256Mi}}}`,
 			want:  `spec: {resources: {requests: {cpu: 100m, memory: 256Mi}}}`},

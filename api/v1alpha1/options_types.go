@@ -190,3 +190,17 @@ type Maintenance struct {
 	// +kubebuilder:validation:MaxLength=128
 	RestartToken string `json:"restartToken,omitempty"`
 }
+
+// Capacity says who decides the member count.
+type Capacity struct {
+	// Mode is Manual (the default, and the only mode): spec.replicas is the member count.
+	// +optional
+	// +kubebuilder:validation:Enum="";Manual
+	Mode CapacityMode `json:"mode,omitempty"`
+}
+
+// CapacityMode says who decides the member count.
+type CapacityMode string
+
+// CapacityManual makes spec.replicas the member count.
+const CapacityManual CapacityMode = "Manual"

@@ -39,9 +39,7 @@ type PersistentFleet struct {
 
 // PersistentFleetSpec is what a PersistentFleet should be.
 //
-// +kubebuilder:validation:XValidation:rule="has(self.replicas) || (has(self.capacity) && has(self.capacity.mode) && self.capacity.mode == 'External')",fieldPath=.replicas,message="is required: the number of members, 1 to 100; only capacity.mode External leaves it to a scaler"
-// +kubebuilder:validation:XValidation:rule="!has(self.replicas) || (has(self.capacity) && has(self.capacity.mode) && self.capacity.mode == 'External') || self.replicas >= size(self.placement.zones)",fieldPath=.replicas,message="must be at least the number of placement.zones, so that no zone is left empty"
-// +kubebuilder:validation:XValidation:rule="!has(self.replicas) || !has(self.capacity) || !has(self.capacity.mode) || !(self.capacity.mode in ['ScaleOut', 'Automatic']) || !has(self.capacity.maxReplicas) || self.replicas <= self.capacity.maxReplicas",fieldPath=.capacity.maxReplicas,message="must be at least replicas, the fewest members that the policy leaves"
+// +kubebuilder:validation:XValidation:rule="self.replicas >= size(self.placement.zones)",fieldPath=.replicas,message="must be at least the number of placement.zones, so that no zone is left empty"
 type PersistentFleetSpec struct {
 	FleetSpec `json:",inline"`
 

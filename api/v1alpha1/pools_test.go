@@ -30,8 +30,6 @@ var validParts = []string{
 	`spec: {network: {credentials: None, dns: {namespace: dns, podLabels: {app: coredns}}}}`,
 	`spec: {network: {extraEgress: [{ports: [{port: 443, protocol: TCP, endPort: 444}], to: [{ipBlock: {cidr: 10.0.0.0/8, except: [10.1.0.0/16]}}]}]}}`,
 	`spec: {maintenance: {paused: true, stopped: true, restartToken: "again, ü"}, capacity: {mode: Manual}}`,
-	`spec: {capacity: {mode: Automatic, maxReplicas: 12, cpu: {high: 300m, low: 100m}, scaleOut: {step: 2}, sampling: {maxAgeSeconds: 90}}}`,
-	`spec: {capacity: {mode: External, memory: {high: 600Mi, low: 200Mi}}, replicas: null}`,
 	`spec: {routing: {hostnames: [a.example, "*.b.example"], source: ` + source + `, gateway: {name: gw, sectionName: https}, ingress: null}}`,
 	`spec: {routing: {hostnames: [a.example], source: ` + source + `, ingress: {className: nginx, tlsSecretName: tls}, gateway: null}}`,
 	`spec: {identity: 8f14e45f-ceea-467f-a9d5-0c2a1f5b7e11}`,

@@ -8,13 +8,11 @@ import (
 
 // FleetSpec is what both profiles share. An empty optional string, number or object means the default.
 type FleetSpec struct {
-	// Replicas is the number of members, 1 to 100, at least the number of zones. Under the capacity modes ScaleOut and Automatic
-	// it is the fewest that the policy leaves; in External a scaler sets it, and it is better not in Git. Required in all other
-	// modes.
-	// +optional
+	// Replicas is the number of members, 1 to 100, at least the number of zones.
+	// +required
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=100
-	Replicas *int32 `json:"replicas,omitempty"`
+	Replicas *int32 `json:"replicas"`
 	// RuntimeImage is the celld image, pinned by digest: REPOSITORY[:TAG]@sha256:<64 hex digits>. A tag alone is refused,
 	// since a member that restarts later could come back on another version.
 	// +required

@@ -41,14 +41,7 @@ type FleetStatus struct {
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=100
 	Members []MemberStatus `json:"members,omitempty"`
-	// Capacity is what the capacity policy makes of the load. Absent in mode Manual.
-	// +optional
-	Capacity *CapacityStatus `json:"capacity,omitempty"`
-	// Application is which application runs in the members, as far as they could be read.
-	// +optional
-	Application *ApplicationStatus `json:"application,omitempty"`
-	// Conditions: Ready, Provisioning, Blocked, Paused, Deleting, Reconciling, Stalled, RoutingReady, ScalingActive,
-	// ScalingLimited, ApplicationConverged.
+	// Conditions: Ready, Provisioning, Blocked, Paused, Deleting, Reconciling, Stalled, RoutingReady.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
@@ -78,82 +71,9 @@ type MemberStatus struct {
 	// ReplaceAfter is when the member is due for replacement, if nothing changes.
 	// +optional
 	ReplaceAfter *metav1.Time `json:"replaceAfter,omitempty"`
-	// Version of the application that the member serves; empty unless it was read freshly.
-	// +optional
-	Version string `json:"version,omitempty"`
 	// Message tells what the member waits for.
 	// +optional
 	Message string `json:"message,omitempty"`
-}
-
-// CapacityStatus is what the capacity policy makes of the load. It holds no load and no age, so a fleet at rest writes nothing.
-type CapacityStatus struct {
-	// Mode that this is about.
-	// +optional
-	Mode CapacityMode `json:"mode,omitempty"`
-	// RecommendedReplicas is the count that the policy asks for, or would ask for in mode Shadow; 0 when it has no opinion.
-	// +optional
-	RecommendedReplicas int32 `json:"recommendedReplicas,omitempty"`
-	// UsefulReplicas is how many members are Ready and say how they are.
-	// +optional
-	UsefulReplicas int32 `json:"usefulReplicas"`
-	// PendingReplicas is how many members are not Ready.
-	// +optional
-	PendingReplicas int32 `json:"pendingReplicas"`
-	// CoveredReplicas is how many useful members have a sample of the Metrics API that counts.
-	// +optional
-	CoveredReplicas int32 `json:"coveredReplicas"`
-	// Reason is one word for the verdict.
-	// +optional
-	Reason string `json:"reason,omitempty"`
-	// Message explains the verdict.
-	// +optional
-	Message string `json:"message,omitempty"`
-	// SteppedAt is when the policy added or removed members last.
-	// +optional
-	SteppedAt *metav1.Time `json:"steppedAt,omitempty"`
-}
-
-// ApplicationStatus is which application runs in the members.
-type ApplicationStatus struct {
-	// Version that all members serve. Empty unless every one was read freshly, and they agree.
-	// +optional
-	Version string `json:"version,omitempty"`
-	// Prefix of that version in the bucket.
-	// +optional
-	Prefix string `json:"prefix,omitempty"`
-	// ExpectedMembers is how many members there should be.
-	// +optional
-	ExpectedMembers int32 `json:"expectedMembers"`
-	// ObservedMembers is how many were read freshly.
-	// +optional
-	ObservedMembers int32 `json:"observedMembers"`
-	// PendingCells is how many resident cells still run another generation than their member serves.
-	// +optional
-	PendingCells int64 `json:"pendingCells"`
-	// SwappingCells is how many cells are moving to the member's generation.
-	// +optional
-	SwappingCells int64 `json:"swappingCells"`
-	// Versions that members serve, by version. At most 16.
-	// +optional
-	// +listType=map
-	// +listMapKey=version
-	// +listMapKey=prefix
-	// +kubebuilder:validation:MaxItems=16
-	Versions []ApplicationVersion `json:"versions,omitempty"`
-}
-
-// ApplicationVersion is a version of the application that some members serve.
-type ApplicationVersion struct {
-	// Version of the application.
-	// +required
-	Version string `json:"version"`
-	// Prefix of the version in the bucket.
-	// +required
-	Prefix string `json:"prefix"`
-	// Members that serve it.
-	// +required
-	Members int32 `json:"members"`
 }
 
 // Phase sums a fleet up for people.
@@ -210,12 +130,6 @@ const (
 	ConditionReconciling  = "Reconciling"
 	ConditionStalled      = "Stalled"
 	ConditionRoutingReady = "RoutingReady"
-	// ConditionScalingActive is False while a capacity policy cannot judge the load.
-	ConditionScalingActive = "ScalingActive"
-	// ConditionScalingLimited is True while a bound or missing evidence keeps the count from where it should be.
-	ConditionScalingLimited = "ScalingLimited"
-	// ConditionApplicationConverged is True when all members serve one version and their cells have moved to it.
-	ConditionApplicationConverged = "ApplicationConverged"
 )
 
 // Reason is one word for why a fleet is as it is: the same word in conditions, events and metric labels.

@@ -92,7 +92,7 @@ func (s *FleetSpec) validate(path *field.Path) field.ErrorList {
 	errs = append(errs, s.Telemetry.validate(path.Child("telemetry"))...)
 	errs = append(errs, s.Network.validate(path.Child("network"))...)
 	errs = append(errs, atMostRunes(path.Child("maintenance", "restartToken"), s.Maintenance.RestartToken, 128)...)
-	errs = append(errs, s.Capacity.validate(path.Child("capacity"), s.Replicas)...)
+	errs = append(errs, oneOf(path.Child("capacity", "mode"), s.Capacity.Mode, CapacityManual)...)
 	errs = append(errs, s.Routing.validate(path.Child("routing"))...)
 	if s.Identity != "" {
 		errs = append(errs, match(path.Child("identity"), s.Identity, identityUUID)...)
@@ -101,15 +101,11 @@ func (s *FleetSpec) validate(path *field.Path) field.ErrorList {
 }
 
 func (s *FleetSpec) validateReplicas(path *field.Path) field.ErrorList {
-	external := s.Capacity.Mode == CapacityExternal // a scaler's count is brought into the bounds of the zones
-	if s.Replicas == nil && external {
-		return nil
-	}
 	if s.Replicas == nil {
 		return field.ErrorList{field.Required(path, fmt.Sprintf("the number of members, 1 to %d", MaxMembers))}
 	}
 	errs := inRange(path, s.Replicas, 1, MaxMembers)
-	if zones := len(s.Placement.Zones); len(errs) == 0 && !external && int(*s.Replicas) < zones {
+	if zones := len(s.Placement.Zones); len(errs) == 0 && int(*s.Replicas) < zones {
 		errs = append(errs, field.Invalid(path, *s.Replicas, fmt.Sprintf(
 			"must be at least the number of placement.zones, %d, so that no zone is left empty: raise it or remove zones", zones)))
 	}

@@ -31,15 +31,7 @@ func ValidateCap(f Fleet) field.ErrorList {
 	if !capped || zones == 0 || perZone < 1 {
 		return nil
 	}
-	spec, s := field.NewPath("spec"), f.Shared()
-	if s.Capacity.Mode == CapacityExternal {
-		return nil // what its scaler asks for is cut to what the zones hold
-	}
-	errs := atMostInZones(spec.Child("replicas"), s.Replicas, zones, perZone)
-	if s.Capacity.Mode.Evaluates() && (s.Replicas == nil || s.Capacity.MaxReplicas == nil || *s.Capacity.MaxReplicas > *s.Replicas) {
-		errs = append(errs, atMostInZones(spec.Child("capacity", "maxReplicas"), s.Capacity.MaxReplicas, zones, perZone)...)
-	}
-	return errs
+	return atMostInZones(field.NewPath("spec", "replicas"), f.Shared().Replicas, zones, perZone)
 }
 
 func atMostInZones(path *field.Path, count *int32, zones, perZone int) field.ErrorList {

@@ -30,13 +30,6 @@ func TestValidateCap(t *testing.T) {
 			want: "spec.replicas: Invalid value: 5: must be at most 2, the number of placement.zones (2) times placement.maxPerZone (1): " +
 				"set placement.maxPerZone to 3, or lower the number"},
 
-		"what a policy may ask for": {patch: `spec: {capacity: {mode: Shadow, maxReplicas: 4}}`,
-			want: "spec.capacity.maxReplicas: Invalid value: 4: must be at most 3, the number of placement.zones (3) times placement.maxPerZone (1): " +
-				"set placement.maxPerZone to 2, or lower the number"},
-		"what nobody may ask for": {patch: `spec: {capacity: {mode: Manual, maxReplicas: 4}}`},
-		"the default of a policy": {patch: `spec: {capacity: {mode: Automatic}}`},
-		"a scaler's count is cut": {patch: `spec: {replicas: 8, capacity: {mode: External, maxReplicas: 9}}`},
-
 		"Relaxed has no cap":             {patch: `spec: {replicas: 100, placement: {mode: Relaxed}}`},
 		"ordinals have their zones":      {kind: v1alpha1.KindBucketFleet, patch: `spec: {replicas: 100, workload: Ordered}`},
 		"no replicas, which is an error": {patch: `spec: {replicas: null}`},
