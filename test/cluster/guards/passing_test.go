@@ -266,9 +266,9 @@ func (f *fleet) reservation() *unstructured.Unstructured {
 func TestWarnings(t *testing.T) {
 	t.Parallel()
 	f := newLive(t)
-	said, err := f.kubectl("", patch("pfleet/my-fleet", `{"spec":{"placement":{"zones":["`+f.Shared().Placement.Zones[0]+`"]},"replicas":2}}`)...)
+	said, err := f.kubectl("", patch("pfleet/my-fleet", `{"spec":{"placement":{"zones":["`+f.Shared().Placement.Zones[0]+`"],"maxPerZone":3},"replicas":2}}`)...)
 	require.NoError(t, err, said)
-	require.Contains(t, said, "Warning: spec.placement.zones: ")
+	require.Contains(t, said, "Warning: spec.placement: moves members with a disk in "+f.Shared().Placement.Zones[1])
 	require.Contains(t, said, "Warning: spec.replicas: 3 members are ready; those from my-fleet-2 on stop one at a time")
 
 	cache := newBucketFleet(t, f.c)
