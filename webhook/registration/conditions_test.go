@@ -208,7 +208,7 @@ func TestFleetDeleteIsAsked(t *testing.T) {
 		"plain":              {options: &metav1.DeleteOptions{}, old: plain},
 		"background":         {options: &metav1.DeleteOptions{PropagationPolicy: &background}, old: plain},
 		"orphan":             {options: &metav1.DeleteOptions{PropagationPolicy: &orphan}, old: plain, want: true},
-		"orphan, old option": {options: &metav1.DeleteOptions{OrphanDependents: &yes}, old: plain, want: true},
+		"orphan, old option": {options: &metav1.DeleteOptions{OrphanDependents: &yes}, old: plain, want: true}, //nolint:staticcheck // clients may send it
 		"orphan, finalizer":  {options: &metav1.DeleteOptions{}, old: object(with("finalizers", []any{"orphan"}), nil), want: true},
 		"protected":          {options: &metav1.DeleteOptions{}, old: object(with("annotations", with("celld.eric.dev/protect", "")), nil), want: true},
 	} {

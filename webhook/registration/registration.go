@@ -172,7 +172,8 @@ func guards() []guard {
 		},
 		{
 			Name: "definition", Rules: on("apiextensions.k8s.io", "v1", []admissionregistrationv1.OperationType{remove}, rules.Definitions),
-			Conditions: conditions(condition("ours", fmt.Sprintf("oldObject.metadata.?name.orValue('') in ['%s']", strings.Join(rules.OurDefinitions(), "', '"))),
+			Conditions: conditions(
+				condition("ours", "oldObject.metadata.?name.orValue('') in ['"+strings.Join(rules.OurDefinitions(), "', '")+"']"),
 				condition("not-going-already", `!has(oldObject.metadata.deletionTimestamp)`)),
 			Policy: closed,
 			Why:    "the API server deletes all fleets of a definition that is deleted, protected ones too, and asks nobody about them",

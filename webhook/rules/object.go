@@ -42,7 +42,8 @@ func readObject(raw *tree.Node) (*Object, error) {
 	root, err := tree.Reader{MaxValues: maxValues, Leave: []string{"managedFields"}, Only: ours}.ReadRaw(raw)
 	huge := errors.Is(err, tree.ErrTooMany) || errors.Is(err, tree.ErrTooDeep)
 	if huge {
-		root, err = tree.Reader{MaxValues: maxValues, Leave: []string{"managedFields", "ownerReferences", "spec", "status"}, Only: meant}.ReadRaw(raw)
+		leave := []string{"managedFields", "ownerReferences", "spec", "status"}
+		root, err = tree.Reader{MaxValues: maxValues, Leave: leave, Only: meant}.ReadRaw(raw)
 	}
 	switch {
 	case errors.Is(err, tree.ErrTooMany):
@@ -189,9 +190,6 @@ func (o *Object) replicas(missing int64) int64 {
 
 // spec is the object's spec.
 func (o *Object) spec() *tree.Node { return o.root.Get("spec") }
-
-// annotation is an annotation of the object.
-func (o *Object) annotation(key string) string { return o.root.GetText("metadata", "annotations", key) }
 
 // env is the value of a variable of a workload's members.
 func (o *Object) env(name string) string {

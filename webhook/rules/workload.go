@@ -207,7 +207,8 @@ func workloadMoved(in *Input) bool {
 	if !workloadWritten(in) || in.Object.env(v1alpha1.EnvBucket) == "" {
 		return false
 	}
-	return workloadCreated(in) || slices.ContainsFunc(bucketSettings, func(name string) bool { return in.Object.env(name) != in.Old.env(name) })
+	differs := func(name string) bool { return in.Object.env(name) != in.Old.env(name) }
+	return workloadCreated(in) || slices.ContainsFunc(bucketSettings, differs)
 }
 
 // workloadBucket keeps members on the bucket of the live fleet: a seal says only that some fleet renders to the template.
@@ -225,12 +226,13 @@ func workloadBucket(in *Input) finding {
 	}
 	var f finding
 	for i, want := range []string{fleet.Bucket.String(), fleet.Region, account} {
-		is := in.Object.env(bucketSettings[i])
-		if bucketSettings[i] == v1alpha1.EnvBucket {
+		name := bucketSettings[i]
+		is := in.Object.env(name)
+		if name == v1alpha1.EnvBucket {
 			is = in.bucketOf(is).String()
 		}
 		if is != want {
-			f.reasons = append(f.reasons, Reason{"spec.template.spec.containers[" + v1alpha1.ContainerName + "].env[" + bucketSettings[i] + "].value",
+			f.reasons = append(f.reasons, Reason{"spec.template.spec.containers[" + v1alpha1.ContainerName + "].env[" + name + "].value",
 				fmt.Sprintf("is %q, and that of %s is %q", is, fleet, want), "apply what the live fleet renders to; its bucket cannot be changed"})
 		}
 	}

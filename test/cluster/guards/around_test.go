@@ -79,7 +79,9 @@ func TestOrphaningAFleetIsRefused(t *testing.T) {
 // A namespace with a protected fleet stays, whatever the value says.
 func TestNamespaceOfAProtectedFleetStays(t *testing.T) {
 	t.Parallel()
-	f := newFleet(t, func(f *v1alpha1.PersistentFleet) { f.Annotations = map[string]string{v1alpha1.AnnotationProtect: "True"} })
+	f := newFleet(t, func(f *v1alpha1.PersistentFleet) {
+		f.Annotations = map[string]string{v1alpha1.AnnotationProtect: "True"}
+	})
 	f.sync()
 	said, err := f.kubectl("", "delete", "namespace", f.GetNamespace(), "--wait=false")
 	require.Error(t, err)
