@@ -191,6 +191,12 @@ func fleetFact(kind string, u *unstructured.Unstructured) rules.Fleet {
 		AzureAccount: text(u, "spec", "storage", "azureAccount"), Store: text(u, "spec", "storage", "store"),
 	}
 	f.Shared().Identity = text(u, "spec", "identity")
+	placement := &f.Shared().Placement
+	placement.Zones, _, _ = unstructured.NestedStringSlice(u.Object, "spec", "placement", "zones")
+	placement.Mode = v1alpha1.PlacementMode(text(u, "spec", "placement", "mode"))
+	if n := number(u, "spec", "placement", "maxPerZone"); n > 0 {
+		placement.MaxPerZone = &n
+	}
 	if n := number(u, "spec", "replicas"); n > 0 {
 		f.Shared().Replicas = &n
 	}

@@ -196,8 +196,8 @@ func TestGather(t *testing.T) {
 	})
 	t.Run("all of a fleet", func(t *testing.T) {
 		patches := []string{`{metadata: {namespace: others, annotations: {celld.eric.dev/protect: "x"}, deletionTimestamp: "2026-01-03T00:00:00Z"}}`,
-			`{spec: {replicas: 5, identity: ` + rulestest.Foreign + `, maintenance: {paused: true}}}`,
-			`{spec: {maintenance: {stopped: true}, storage: {bucket: "az://data/a", region: null, azureAccount: one}}}`,
+			`{spec: {placement: {maxPerZone: 4}, replicas: 5, identity: ` + rulestest.Foreign + `, maintenance: {paused: true}}}`,
+			`{spec: {placement: {mode: Relaxed}, maintenance: {stopped: true}, storage: {bucket: "az://data/a", region: null, azureAccount: one}}}`,
 			`{metadata: {creationTimestamp: "2026-01-05T00:00:00Z"}, spec: {storage: {store: minio-a, endpoint: {url: "https://a.test"}}}}`}
 		for i, patch := range patches {
 			for _, base := range []string{rulestest.Persistent, rulestest.Merged(t, rulestest.Bucket, `{spec: {workload: Ordered}}`), rulestest.Bucket} {

@@ -104,6 +104,14 @@ func guards() []guard {
 			Why: "the definitions' own rules and policy refuse such changes too; this guard adds messages and warnings",
 		},
 		{
+			Name: "fleet-scale",
+			Rules: on(group, "v1alpha1", []admissionregistrationv1.OperationType{update},
+				subresources([]string{rules.PersistentFleets, rules.BucketFleets}, "scale")...),
+			Conditions: conditions(condition("count-grows", `object.?spec.?replicas.orValue(0) > oldObject.?spec.?replicas.orValue(0)`)),
+			Policy:     open,
+			Why:        "members that no zone can hold wait, and lose nothing",
+		},
+		{
 			Name: "fleet-delete", Rules: fleets(remove), Policy: closed,
 			Conditions: conditions(condition("protected-or-orphan", `'`+v1alpha1.AnnotationProtect+`' in oldObject.metadata.?annotations.orValue({}) || `+
 				`'orphan' in oldObject.metadata.?finalizers.orValue([]) || `+

@@ -71,6 +71,7 @@ type Fleet struct {
 	Workload              string // resource that runs it: statefulsets or deployments
 	Created               time.Time
 	Replicas              int32
+	Most                  int32 // members that its zones can hold; 0 without a cap
 	Paused, Stopped       bool
 	// Protected from being taken apart, whoever deletes it.
 	Protected bool
@@ -80,6 +81,14 @@ type Fleet struct {
 
 // String names the fleet.
 func (f Fleet) String() string { return f.Kind + " " + f.Namespace + "/" + f.Name }
+
+// resource is the fleet's own.
+func (f Fleet) resource() string {
+	if f.Kind == v1alpha1.KindBucketFleet {
+		return BucketFleets
+	}
+	return PersistentFleets
+}
 
 // older says which of two fleets that want the same bucket was there first. It is a total order.
 func (f Fleet) older(than Fleet) bool {
@@ -108,6 +117,9 @@ func FleetOf(f v1alpha1.Fleet) Fleet {
 		Protected: v1alpha1.Protected(f),
 	}
 	out.Terminating = f.GetDeletionTimestamp() != nil && !out.Protected
+	if perZone, capped := v1alpha1.ZoneCap(f); capped {
+		out.Most = int32(min(perZone*len(f.Shared().Placement.Zones), v1alpha1.MaxMembers)) //nolint:gosec // bounded
+	}
 	if n := f.Shared().Replicas; n != nil {
 		out.Replicas = *n
 	}

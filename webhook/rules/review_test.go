@@ -21,6 +21,7 @@ func requests(t testing.TB) map[string]*rules.Input {
 	scaled.Subresource = "scale"
 	const unlabelled = `[{op: remove, path: /metadata/labels/celld.eric.dev~1fleet-uid}]`
 	return map[string]*rules.Input{
+		"fleet-scale":       fleetScale(t, rules.PersistentFleets, 3, 4),
 		"fleet-bucket":      rulestest.FleetInput(t, rulestest.Persistent, "", `{}`, rulestest.Calm()),
 		"workload-owner":    rulestest.Input(t, rules.Update, set, rulestest.Edited(t, set, unlabelled), rulestest.Calm()),
 		"workload-replicas": scaled,
@@ -43,7 +44,7 @@ func requests(t testing.TB) map[string]*rules.Input {
 // What is not known is never taken for absent: closed rules ask for another try, open ones admit with a warning. It makes
 // no difference whether a fact was not read or could not be.
 func TestUnknownFacts(t *testing.T) {
-	open := map[string]bool{"fleet-bucket": true, "claim-create": true, "namespace-delete": true}
+	open := map[string]bool{"fleet-bucket": true, "claim-create": true, "namespace-delete": true, "fleet-scale": true}
 	unreadable := rules.Facts{}
 	unreadable.Fleets = rules.Fact[[]rules.Fleet]{State: rules.Failed, Why: "timeout"}
 	unreadable.Claims = rules.Fact[[]rules.Claim]{State: rules.Failed, Why: "timeout"}

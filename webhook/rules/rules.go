@@ -59,6 +59,7 @@ func ordered() []rule {
 		{name: "fleet-size", applies: fleetUnread, judge: fleetSize},
 		{name: "fleet-valid", applies: fleetWritten, judge: fleetValid},
 		{name: "fleet-cap", applies: fleetWritten, judge: fleetCap},
+		{name: "fleet-scale", applies: fleetScaled, needs: liveFleets, judge: fleetScale},
 		{name: "fleet-immutable", applies: fleetChanged, judge: fleetImmutable},
 		// Open: without the facts the healer still makes no second reservation for a bucket, and starts nothing without one.
 		{name: "fleet-bucket", applies: fleetWritten, needs: fleetBucketNeeds, judge: fleetBucket},
