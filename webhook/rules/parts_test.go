@@ -170,6 +170,7 @@ func TestHealerPassesBesideAPolicy(t *testing.T) {
 	}
 	requireVerdict(t, nil, review(count3))
 	requireVerdict(t, nil, review(count3, sidecar))
+	require.Equal(t, rules.Deny, review(sidecar).Outcome)
 	require.Equal(t, rules.Deny, review(count3, image).Outcome)
 	require.Equal(t, rules.Deny, review(count3, sidecar, image).Outcome)
 }

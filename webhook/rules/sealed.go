@@ -103,7 +103,7 @@ func unsealed(in *Input) (reasons []Reason, warnings []string) {
 //  2. the whole matches the seal: it is exactly what render printed, or repairs it;
 //  3. render's own fields match the seal, and the object is new, or rendered anew, or had other ones: another admission
 //     plugin added something to a fresh render or to a repair. With the same seal over the same fields it is a policy that
-//     wakes up later, and would restart members; the healer's own writes have to pass all the same.
+//     wakes up later, and would restart members; the healer's writes of the count have to pass all the same.
 func misfits(in *Input) []Reason {
 	if in.Old != nil && in.Object.SealText == in.Old.SealText && in.Object.seal() == in.Old.seal() {
 		return nil
@@ -133,8 +133,11 @@ func withoutGone(in *Input) *Object {
 
 // fits says whether a new object with a seal claimed of it is admitted.
 func fits(in *Input, claimed, seal seal.Seal) bool {
-	return claimed.Full == seal.Full ||
-		claimed.Owned == seal.Owned && (firstSealed(in) || in.Old.SealText != in.Object.SealText || in.byHealer() || !intact(in.Old))
+	if claimed.Full == seal.Full {
+		return true
+	}
+	counted := in.byHealer() && in.Old != nil && in.Object.replicas(1) != in.Old.replicas(1)
+	return claimed.Owned == seal.Owned && (firstSealed(in) || counted || in.Old.SealText != in.Object.SealText || !intact(in.Old))
 }
 
 // intact says that an object's own fields are as they were rendered.
