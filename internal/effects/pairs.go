@@ -82,7 +82,9 @@ func ownersOf(fleets []v1alpha1.Fleet) owners {
 }
 
 func belongings(f v1alpha1.Fleet) []string {
-	return []string{"bucket " + render.ReservationName(f.Store().BucketURL()), "identity " + render.Identity(f), "name " + f.GetNamespace() + "/" + f.GetName()}
+	whole := f.Store().BucketURL()
+	whole.Prefix = ""
+	return []string{"bucket " + render.ReservationName(whole), "identity " + render.Identity(f), "name " + f.GetNamespace() + "/" + f.GetName()}
 }
 
 // rivals are the fleets that have something that a fleet needs for itself, in their order.

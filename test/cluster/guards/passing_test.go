@@ -172,14 +172,14 @@ func TestDryRunAndDiff(t *testing.T) {
 	})
 }
 
-// Status and scale of the fleet are not the webhook's business, and neither is
+// Status and scale of the fleet pass, within what its zones can hold, and so does
 // what controllers write.
 func TestSubresourcesPass(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t)
 	f.sync()
 	for _, args := range [][]string{
-		{"scale", "pfleet/my-fleet", "--replicas=4"},
+		{"scale", "pfleet/my-fleet", "--replicas=3"},
 		{"patch", "pfleet/my-fleet", "--subresource=status", "--type=merge", "-p", `{"status":{"phase":"Ready","desiredReplicas":4}}`},
 		{"patch", "statefulset/my-fleet", "--subresource=status", "--type=merge", "-p", `{"status":{"replicas":1,"conditions":[]}}`},
 		{"patch", "pfleet/my-fleet", "--type=merge", "-p", `{"metadata":{"finalizers":["celld.eric.dev/fleet-cleanup"]}}`},
