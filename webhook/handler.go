@@ -131,8 +131,8 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 var errNoRoom = errors.New("too many reviews at once: try again")
 
-// readBody takes memory for what has arrived, and at most for as much again: whoever announces much and sends little takes little
-// from the others.
+// readBody takes memory for what has arrived, and at most for as much again: an upload that announces much and sends little takes
+// little from the others.
 func readBody(body io.Reader, announced int64, take func(int64) bool) ([]byte, error) {
 	var read bytes.Buffer
 	for {

@@ -350,8 +350,7 @@ func (s *stalled) Read(p []byte) (int, error) {
 	return 0, io.ErrUnexpectedEOF
 }
 
-// Uploads that announce much and stall keep nobody from being answered, whoever sends them; and whoever sends much of them
-// leaves room for other addresses.
+// Uploads that announce much and stall keep nobody from being answered; an address that sends much of them leaves room for others.
 func TestStalledUploads(t *testing.T) {
 	for name, c := range map[string]struct {
 		uploads, arrived int

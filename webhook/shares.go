@@ -8,8 +8,8 @@ import (
 	"sync"
 )
 
-// shares divides maxHeld bytes among addresses: nobody takes more than half of what the others leave. Uploads that never end,
-// from whoever reaches the port, then leave room for the API servers.
+// shares divides maxHeld bytes among addresses: nobody takes more than half of what the others leave. Uploads that never end, from
+// any address that reaches the port, then leave room for the API servers.
 type shares struct {
 	mu    sync.Mutex
 	total int64

@@ -63,7 +63,7 @@ var (
 			differs("labels[?'" + v1alpha1.LabelAppName + "']"), differs("labels[?'" + v1alpha1.LabelManagedBy + "']"),
 			ownKeyDiffers("labels"), ownKeyDiffers("annotations"),
 		}, ` || `))
-	// handedOver: owners may go, and so may what the control plane tidies up.
+	// handedOver: an owner that is removed is not asked about, and neither is the garbage collector.
 	handedOver = condition("identity-changes-or-new-owner", `request.operation != 'UPDATE' || `+differs("labels[?'"+v1alpha1.LabelFleetUID+"']")+` || `+
 		differs("ownerReferences")+` && !object.metadata.?ownerReferences.orValue([]).all(o, o in oldObject.metadata.?ownerReferences.orValue([])) && `+
 		notBy("namespace-controller", "generic-garbage-collector"))

@@ -73,7 +73,7 @@ type Fleet struct {
 	Replicas              int32
 	Most                  int32 // members that its zones can hold; 0 without a cap
 	Paused, Stopped       bool
-	// Protected from being taken apart, whoever deletes it.
+	// Protected fleets are not taken apart when they are deleted.
 	Protected bool
 	// Terminating says that the fleet is being deleted and not protected: a protected one is guarded as if nobody had deleted it.
 	Terminating bool
