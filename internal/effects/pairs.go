@@ -84,7 +84,8 @@ func ownersOf(fleets []v1alpha1.Fleet) owners {
 func belongings(f v1alpha1.Fleet) []string {
 	whole := f.Store().BucketURL()
 	whole.Prefix = ""
-	return []string{"bucket " + render.ReservationName(whole), "identity " + render.Identity(f), "name " + f.GetNamespace() + "/" + f.GetName()}
+	name := f.GetNamespace() + "/" + f.GetName()
+	return []string{"bucket " + render.ReservationName(whole), "identity " + render.Identity(f), "name " + name}
 }
 
 // rivals are the fleets that have something that a fleet needs for itself, in their order.

@@ -36,8 +36,10 @@ func fleetScale(in *Input) finding {
 	if why := in.Facts.Fleets.unknown("the fleet"); why != "" {
 		return dontKnow(why)
 	}
+	count := in.Object.replicas(0)
 	for _, fleet := range in.Facts.Fleets.Value {
-		if count := in.Object.replicas(0); fleet.Name == in.Name && fleet.resource() == in.Resource && fleet.Most > 0 && count > int64(fleet.Most) {
+		mine := fleet.Name == in.Name && fleet.resource() == in.Resource
+		if mine && fleet.Most > 0 && count > int64(fleet.Most) {
 			return deny("spec.replicas", fmt.Sprintf("is %d, and the zones of %s hold %d members", count, fleet, fleet.Most),
 				"raise placement.maxPerZone first, which restarts members one at a time, or ask for fewer")
 		}
