@@ -77,6 +77,13 @@ func TestForceKeepsProtectedFleets(t *testing.T) {
 	require.Error(t, err)
 	require.Contains(t, said, "protects the fleet")
 	require.Equal(t, before, f.uids())
+
+	text, err := json.Marshal(f.rendered()[0])
+	require.NoError(t, err)
+	said, err = f.kubectl(string(text), "replace", "--force", "-f", "-")
+	require.Error(t, err)
+	require.Contains(t, said, "protects the fleet")
+	require.Equal(t, before, f.uids())
 }
 
 // Flux takes some words of an error, whatever its code, for a reason to delete
