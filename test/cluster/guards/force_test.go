@@ -22,7 +22,6 @@ import (
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	"github.com/fleetwright/fleetwright/config/policy"
-	"github.com/fleetwright/fleetwright/test/cluster"
 )
 
 // kubectl apply --force, and Flux with force, delete an object and create it
@@ -32,7 +31,6 @@ func TestForceKeepsWhatCannotBeChanged(t *testing.T) {
 	t.Parallel()
 	f := newLive(t)
 	f.guarded(false)
-	f.waitForbidden()
 	before := f.uids()
 	for field, value := range map[string]string{
 		"size": "20Gi", "storageClassName": "other", "bucket": "s3://elsewhere", "region": "eu-west-1",
@@ -140,16 +138,4 @@ func (f *fleet) uids() map[string]string {
 		uids["claim/"+claims.Items[i].Name] = string(claims.Items[i].UID)
 	}
 	return uids
-}
-
-// waitForbidden waits until the policy that goes with the definitions is at
-// work.
-func (f *fleet) waitForbidden() {
-	f.t.Helper()
-	u := f.named(v1alpha1.GroupVersion.String(), f.Kind(), f.GetName())
-	patch := client.RawPatch("application/merge-patch+json", []byte(`{"spec":{"identity":"`+identity+`"}}`))
-	cluster.Wait(f.t, "changes of the identity to be forbidden", func(ctx ctx) (bool, string) {
-		err := f.c.Client.Patch(ctx, u.DeepCopy(), patch, client.DryRunAll)
-		return apierrors.IsForbidden(err), errorText(err)
-	})
 }
