@@ -95,8 +95,8 @@ func TestReservationNames(t *testing.T) {
 		require.Empty(t, validation.IsDNS1123Subdomain(got))
 	}
 	for want, store := range map[string]v1alpha1.ObjectStore{
-		"az-f079c00e5b5071a5f6756626f41248e2e5b8bd9beec0d9d09e3cc323":   {Bucket: "az://my-container", AzureAccount: "myaccount"},
-		"s3-085841f520e3b65f32eb267d9eceb4260d4e05ff47a610397ffb4a79":   {Bucket: "my-bucket", Store: "minio-a"},
+		"az-f079c00e5b5071a5f6756626f41248e2e5b8bd9beec0d9d09e3cc323": {Bucket: "az://my-container", AzureAccount: "myaccount"},
+		"s3-085841f520e3b65f32eb267d9eceb4260d4e05ff47a610397ffb4a79": {Bucket: "my-bucket", Store: "minio-a"},
 		"s3-p-400d87746b52bdf365df4833e43752621cf65cfa938c5493ff162d": {Bucket: "my-bucket/team/cells", Store: "minio-a"},
 	} {
 		require.Equal(t, want, render.ReservationName(store.BucketURL()))

@@ -69,6 +69,11 @@ func (r *Reader) Gather(ctx context.Context, in *rules.Input, needs rules.Needs)
 			in.Facts.Orphans = counted(r, "orphans", func() ([]string, error) { return r.orphans(ctx, in) })
 		})
 	}
+	if needs.Instances {
+		reads.Go(func() {
+			in.Facts.Instances = counted(r, "instances", func() (bool, error) { return r.instances(ctx, in) })
+		})
+	}
 	reads.Wait()
 }
 
@@ -85,29 +90,44 @@ func (r *Reader) GatherNamespace(ctx context.Context, in *rules.Input) {
 // gatherBucket reads who has the bucket of the request's fleet or workload, from the cache: rivals are all over the cluster,
 // and one that is not seen yet was created this very moment. Who of two such gets the reservation is the healer's affair.
 func (r *Reader) gatherBucket(ctx context.Context, in *rules.Input) {
-	name := in.ReservationName()
-	if name == "" {
-		in.Facts.Reservation.State, in.Facts.Rivals.State = rules.Absent, rules.Absent
+	bucket := in.BucketName()
+	if bucket == (v1alpha1.BucketURL{}) {
+		in.Facts.Reservations.State, in.Facts.Rivals.State = rules.Absent, rules.Absent
 		return
 	}
-	in.Facts.Reservation = counted(r, "reservation", func() (rules.Reservation, error) {
-		u := &unstructured.Unstructured{}
-		u.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(v1alpha1.KindStorageReservation))
-		err := r.Cached.Get(ctx, client.ObjectKey{Name: name}, u)
-		identity := text(u, "spec", "identity")
-		owner := text(u, "spec", "fleet", "kind") + " " + text(u, "spec", "fleet", "namespace") + "/" + text(u, "spec", "fleet", "name")
-		return rules.Reservation{Name: name, Identity: identity, Fleet: owner}, err
-	})
+	in.Facts.Reservations = counted(r, "reservations", func() ([]rules.Reservation, error) { return r.reservations(ctx, bucket) })
 	in.Facts.Rivals = counted(r, "rivals", func() ([]rules.Fleet, error) {
 		all, err := fleets(ctx, r.Cached)
-		var rivals []rules.Fleet
-		for _, f := range all {
-			if f.Reservation == name {
-				rivals = append(rivals, f)
-			}
-		}
-		return rivals, err
+		return slices.DeleteFunc(all, func(f rules.Fleet) bool { return rules.WholeBucket(f.Bucket) != bucket }), err
 	})
+}
+
+// reservations lists those of a bucket name, whatever the prefix and the store.
+func (r *Reader) reservations(ctx context.Context, bucket v1alpha1.BucketURL) ([]rules.Reservation, error) {
+	list := &unstructured.UnstructuredList{}
+	list.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(v1alpha1.KindStorageReservation + "List"))
+	if err := r.Cached.List(ctx, list, client.UnsafeDisableDeepCopy); err != nil {
+		return nil, err
+	}
+	var out []rules.Reservation
+	for i := range list.Items {
+		u := &list.Items[i]
+		url := text(u, "spec", "bucket")
+		if rules.WholeBucket((&v1alpha1.ObjectStore{Bucket: url}).BucketURL()) != bucket {
+			continue
+		}
+		owner := text(u, "spec", "fleet", "kind") + " " + text(u, "spec", "fleet", "namespace") + "/" + text(u, "spec", "fleet", "name")
+		out = append(out, rules.Reservation{Name: u.GetName(), Bucket: url, Identity: text(u, "spec", "identity"), Fleet: owner})
+	}
+	return out, nil
+}
+
+// instances says whether there are objects of the definition that a request is about, terminating ones included.
+func (r *Reader) instances(ctx context.Context, in *rules.Input) (bool, error) {
+	list := &metav1.PartialObjectMetadataList{}
+	list.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(in.DefinedKind() + "List"))
+	err := r.Live.List(ctx, list, client.Limit(1))
+	return len(list.Items) > 0, err
 }
 
 // counted makes a fact of a read. What does not exist is absent; that goes for kinds as well, once their definitions are gone.
@@ -166,12 +186,22 @@ func fleetFact(kind string, u *unstructured.Unstructured) rules.Fleet {
 	f.SetAnnotations(u.GetAnnotations())
 	f.SetCreationTimestamp(u.GetCreationTimestamp())
 	f.SetDeletionTimestamp(u.GetDeletionTimestamp())
-	f.Store().Bucket = text(u, "spec", "storage", "bucket")
+	*f.Store() = v1alpha1.ObjectStore{
+		Bucket: text(u, "spec", "storage", "bucket"), Region: text(u, "spec", "storage", "region"),
+		AzureAccount: text(u, "spec", "storage", "azureAccount"), Store: text(u, "spec", "storage", "store"),
+	}
 	f.Shared().Identity = text(u, "spec", "identity")
+	placement := &f.Shared().Placement
+	placement.Zones, _, _ = unstructured.NestedStringSlice(u.Object, "spec", "placement", "zones")
+	placement.Mode = v1alpha1.PlacementMode(text(u, "spec", "placement", "mode"))
+	if n := number(u, "spec", "placement", "maxPerZone"); n > 0 {
+		placement.MaxPerZone = &n
+	}
 	if n := number(u, "spec", "replicas"); n > 0 {
 		f.Shared().Replicas = &n
 	}
 	f.Shared().Maintenance.Paused, _, _ = unstructured.NestedBool(u.Object, "spec", "maintenance", "paused")
+	f.Shared().Maintenance.Stopped, _, _ = unstructured.NestedBool(u.Object, "spec", "maintenance", "stopped")
 	return rules.FleetOf(f)
 }
 

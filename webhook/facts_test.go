@@ -7,12 +7,14 @@ import (
 	"errors"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/require"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -20,6 +22,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
+	"github.com/fleetwright/fleetwright/render"
 	"github.com/fleetwright/fleetwright/webhook"
 	"github.com/fleetwright/fleetwright/webhook/internal/rulestest"
 	"github.com/fleetwright/fleetwright/webhook/rules"
@@ -122,11 +125,13 @@ func TestGather(t *testing.T) {
 	me := rulestest.Live(t)
 	labels := map[string]string{v1alpha1.LabelFleetUID: me.Identity}
 	yes, three := true, int32(3)
-	reservation := &v1alpha1.StorageReservation{ObjectMeta: metav1.ObjectMeta{Name: me.Reservation}, Spec: v1alpha1.StorageReservationSpec{
+	reservation := &v1alpha1.StorageReservation{ObjectMeta: metav1.ObjectMeta{Name: render.ReservationName(me.Bucket)}, Spec: v1alpha1.StorageReservationSpec{Bucket: "s3://my-bucket",
 		Identity: me.Identity, Fleet: v1alpha1.FleetReference{Kind: "PersistentFleet", Namespace: "fleets", Name: "my-fleet"}}}
 	reservation.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(v1alpha1.KindStorageReservation))
 	controlled := metaOf("my-fleet-2", labels)
 	controlled.OwnerReferences = []metav1.OwnerReference{{Kind: "StatefulSet", Name: "my-fleet", UID: "1", Controller: &yes}}
+	ending := metaOf("my-fleet-5", labels)
+	ending.DeletionTimestamp = &metav1.Time{Time: time.Unix(1, 0)}
 	shared := stored(t, `{metadata: {namespace: others}}`)
 	all := &store{objects: []client.Object{
 		stored(t), stored(t, `{metadata: {name: b}, spec: {storage: {bucket: s3://b}}}`), shared, rulestest.Fleet(t, rulestest.Bucket, `{metadata: {name: c}, spec: {storage: {bucket: s3://c}}}`),
@@ -138,6 +143,7 @@ func TestGather(t *testing.T) {
 		&corev1.PersistentVolumeClaim{ObjectMeta: metaOf("data-my-fleet-1", nil)},
 		&corev1.Pod{ObjectMeta: metaOf("my-fleet-0", labels)}, &corev1.Pod{ObjectMeta: metaOf("my-fleet-1", nil)}, &corev1.Pod{ObjectMeta: controlled},
 		&corev1.Pod{ObjectMeta: metaOf("my-fleet-3", labels), Status: corev1.PodStatus{Phase: corev1.PodFailed}},
+		&corev1.Pod{ObjectMeta: metaOf("my-fleet-4", labels), Status: corev1.PodStatus{Phase: corev1.PodSucceeded}}, &corev1.Pod{ObjectMeta: ending},
 	}}
 	nothing := &store{err: errors.New("this must not be read")}
 	everything := rules.Needs{Fleets: true, Bucket: true, Workload: true, Claims: true, Orphans: true}
@@ -149,7 +155,7 @@ func TestGather(t *testing.T) {
 		b, c := rulestest.Live(t, `{metadata: {name: b}, spec: {storage: {bucket: s3://b}}}`), rulestest.Live(t, rulestest.Bucket, `{metadata: {name: c}, spec: {storage: {bucket: s3://c}}}`)
 		require.Equal(t, rulestest.Known([]rules.Fleet{me, b, c}), in.Facts.Fleets)
 		require.Equal(t, rulestest.Known([]rules.Fleet{me, rulestest.Live(t, `{metadata: {namespace: others}}`)}), in.Facts.Rivals)
-		require.Equal(t, rulestest.Known(rules.Reservation{Name: me.Reservation, Identity: me.Identity, Fleet: "PersistentFleet fleets/my-fleet"}), in.Facts.Reservation)
+		require.Equal(t, rulestest.Known([]rules.Reservation{{Name: render.ReservationName(me.Bucket), Bucket: "s3://my-bucket", Identity: me.Identity, Fleet: "PersistentFleet fleets/my-fleet"}}), in.Facts.Reservations)
 		require.Equal(t, rulestest.Known([]rules.Claim{{Name: "data-my-fleet-0", Identity: me.Identity}, {Name: "data-my-fleet-1"}}), in.Facts.Claims)
 		require.Equal(t, rulestest.Known([]string{"my-fleet-0"}), in.Facts.Orphans)
 		require.EqualValues(t, 3, cached.reads.Load())
@@ -159,7 +165,7 @@ func TestGather(t *testing.T) {
 		newReader(t, all, nothing).Gather(t.Context(), in, rules.Needs{Fleets: true, Bucket: true})
 		require.Equal(t, rules.Present, in.Facts.Fleets.State)
 		require.Equal(t, rules.Present, in.Facts.Rivals.State)
-		require.Equal(t, rules.Present, in.Facts.Reservation.State)
+		require.Equal(t, rules.Present, in.Facts.Reservations.State)
 	})
 	t.Run("workload of a claim", func(t *testing.T) {
 		in := rulestest.Input(t, rules.Delete, rulestest.Claim("data-my-fleet-0", me.Identity), "", rules.Facts{})
@@ -170,7 +176,7 @@ func TestGather(t *testing.T) {
 		in := rulestest.FleetInput(t, rulestest.Bucket, "", `{}`, rules.Facts{})
 		newReader(t, &store{}, &store{}).Gather(t.Context(), in, everything)
 		require.Equal(t, rulestest.Known([]rules.Fleet(nil)), in.Facts.Fleets)
-		require.Equal(t, rules.Absent, in.Facts.Reservation.State)
+		require.Empty(t, in.Facts.Reservations.Value)
 		require.Equal(t, rules.Absent, in.Facts.Workload.State)
 	})
 	t.Run("definitions are gone", func(t *testing.T) {
@@ -178,6 +184,40 @@ func TestGather(t *testing.T) {
 		in := rulestest.FleetInput(t, rulestest.Persistent, "", `{}`, rules.Facts{})
 		newReader(t, gone, gone).Gather(t.Context(), in, everything)
 		require.Equal(t, rulestest.Known([]rules.Fleet(nil)), in.Facts.Fleets)
+	})
+	t.Run("kinds are not known", func(t *testing.T) {
+		unknown := &store{err: &meta.NoKindMatchError{}}
+		in := rulestest.FleetInput(t, rulestest.Persistent, "", `{}`, rules.Facts{})
+		newReader(t, unknown, unknown).Gather(t.Context(), in, everything)
+		require.Equal(t, rulestest.Known([]rules.Fleet(nil)), in.Facts.Fleets)
+		for _, state := range []rules.State{in.Facts.Reservations.State, in.Facts.Workload.State, in.Facts.Claims.State} {
+			require.Equal(t, rules.Absent, state)
+		}
+	})
+	t.Run("all of a fleet", func(t *testing.T) {
+		patches := []string{`{metadata: {namespace: others, annotations: {celld.eric.dev/protect: "x"}, deletionTimestamp: "2026-01-03T00:00:00Z"}}`,
+			`{spec: {placement: {maxPerZone: 4}, replicas: 5, identity: ` + rulestest.Foreign + `, maintenance: {paused: true}}}`,
+			`{spec: {placement: {mode: Relaxed}, maintenance: {stopped: true}, storage: {bucket: "az://data/a", region: null, azureAccount: one}}}`,
+			`{metadata: {creationTimestamp: "2026-01-05T00:00:00Z"}, spec: {storage: {store: minio-a, endpoint: {url: "https://a.test"}}}}`}
+		for i, patch := range patches {
+			for _, base := range []string{rulestest.Persistent, rulestest.Merged(t, rulestest.Bucket, `{spec: {workload: Ordered}}`), rulestest.Bucket} {
+				in := &rules.Input{Operation: rules.Delete, Resource: rules.Namespaces, Namespace: []string{"others", "fleets", "fleets", "fleets"}[i]}
+				live := &store{objects: []client.Object{rulestest.Fleet(t, base, patch)}}
+				newReader(t, nothing, live).Gather(t.Context(), in, rules.Needs{Fleets: true, Live: true})
+				require.Equal(t, rulestest.Known([]rules.Fleet{rulestest.Live(t, base, patch)}), in.Facts.Fleets)
+			}
+		}
+	})
+	t.Run("instances", func(t *testing.T) {
+		in := &rules.Input{Operation: rules.Delete, Resource: rules.Definitions, Old: rulestest.Parsed(t, `{"spec":{"names":{"kind":"PersistentFleet"}}}`)}
+		newReader(t, nothing, all).Gather(t.Context(), in, rules.Needs{Instances: true})
+		require.Equal(t, rulestest.Known(true), in.Facts.Instances)
+		newReader(t, nothing, &store{}).Gather(t.Context(), in, rules.Needs{Instances: true})
+		require.Equal(t, rulestest.Known(false), in.Facts.Instances)
+		newReader(t, nothing, &store{err: apierrors.NewNotFound(corev1.Resource("persistentfleets"), "")}).Gather(t.Context(), in, rules.Needs{Instances: true})
+		require.Equal(t, rules.Absent, in.Facts.Instances.State)
+		newReader(t, nothing, nothing).Gather(t.Context(), in, rules.Needs{Instances: true})
+		require.Equal(t, rules.Failed, in.Facts.Instances.State)
 	})
 	t.Run("no bucket", func(t *testing.T) {
 		in := rulestest.Input(t, rules.Create, "", `{"kind":"StatefulSet"}`, rules.Facts{})
@@ -191,7 +231,7 @@ func TestGather(t *testing.T) {
 			reader := newReader(t, broken, broken)
 			reader.Gather(t.Context(), in, everything)
 			reader.GatherNamespace(t.Context(), in)
-			for _, state := range []rules.State{in.Facts.Fleets.State, in.Facts.Rivals.State, in.Facts.Reservation.State,
+			for _, state := range []rules.State{in.Facts.Fleets.State, in.Facts.Rivals.State, in.Facts.Reservations.State,
 				in.Facts.Workload.State, in.Facts.Claims.State, in.Facts.Orphans.State, in.Facts.Namespace.State} {
 				require.Equal(t, rules.Failed, state)
 			}

@@ -14,7 +14,7 @@ import (
 	"io"
 	"net/http"
 	"strconv"
-	"sync/atomic"
+	"sync"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -29,15 +29,15 @@ import (
 const (
 	// maxBody bounds a review: two objects of the 3 MiB that the API server takes at most, and the rest of the request.
 	maxBody = 7 << 20
-	// largeBody is more than any review of a fleet's object; a few of that size are read at a time.
+	// largeBody is more than any review of a fleet's object; a few of that size are read at a time, one from an address.
 	largeBody  = 256 << 10
 	largeSlots = 2
 	slots      = 32
-	// maxHeld bounds the bodies of all other reviews together, read or announced: a sixteenth of what the chart lets a Pod
-	// take, and more than three API servers send of the largest fleet, each on all streams of a connection.
+	// maxHeld bounds what has arrived of all other reviews together: a sixteenth of what the chart lets a Pod take, and more than
+	// three API servers send of the largest fleet, each on all streams of a connection.
 	maxHeld = 32 << 20
-	// firstRead is what a body takes before any of it has arrived.
-	firstRead = 32 << 10
+	// chunk is how much of a body is read before it is counted.
+	chunk = 32 << 10
 	// readTime is what the facts of a review may take: less than the API server waits for the answer.
 	readTime = 3 * time.Second
 )
@@ -57,14 +57,15 @@ type Handler struct {
 	log     logr.Logger
 
 	slots, large chan struct{}
-	held         atomic.Int64 // bytes
+	held         shares   // bytes
+	largeFrom    sync.Map // addresses that send a large review
 }
 
 // NewHandler returns a Handler.
 func NewHandler(healer string, facts Gatherer, metrics *Metrics, c clock.PassiveClock, log logr.Logger) *Handler {
 	return &Handler{
 		healer: healer, facts: facts, metrics: metrics, clock: c, log: log,
-		slots: make(chan struct{}, slots), large: make(chan struct{}, largeSlots),
+		slots: make(chan struct{}, slots), large: make(chan struct{}, largeSlots), held: shares{by: map[string]int64{}},
 	}
 }
 
@@ -72,12 +73,18 @@ func NewHandler(healer string, facts Gatherer, metrics *Metrics, c clock.Passive
 // applies the failure policy.
 //
 // Memory stays bounded however many reviews come in. A review waits for its turn only once it is read: bodies that are not
-// read fill the connection, which carries them all, and nobody's turn would ever end. So as many are read as maxHeld holds, and
-// the rest is told to come again, which API servers do by themselves. Large ones do not wait at all.
+// read fill the connection, which carries them all, and nobody's turn would ever end. So as many are read as maxHeld holds, each
+// address with its share, and the rest is told to come again, which API servers do by themselves. Large ones do not wait at all.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	start := h.clock.Now()
+	from, taken := address(r), int64(0)
 	large := r.ContentLength < 0 || r.ContentLength > largeBody
 	if large {
+		if _, another := h.largeFrom.LoadOrStore(from, true); another {
+			h.refuse(w, http.StatusServiceUnavailable, errors.New("too many large reviews at once: try again"))
+			return
+		}
+		defer h.largeFrom.Delete(from)
 		select {
 		case h.large <- struct{}{}:
 			defer func() { <-h.large }()
@@ -86,9 +93,14 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	room := &room{of: &h.held}
-	defer room.leave()
-	body, err := readBody(http.MaxBytesReader(w, r.Body, maxBody), r.ContentLength, func(n int64) bool { return large || room.take(n) })
+	defer func() { h.held.leave(from, taken) }()
+	body, err := readBody(http.MaxBytesReader(w, r.Body, maxBody), r.ContentLength, func(n int64) bool {
+		if large {
+			return true
+		}
+		taken += n
+		return h.held.take(from, n)
+	})
 	if errors.Is(err, errNoRoom) {
 		h.refuse(w, http.StatusServiceUnavailable, err)
 		return
@@ -117,41 +129,26 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.write(w, response)
 }
 
-// room is what one review takes of maxHeld.
-type room struct {
-	of    *atomic.Int64
-	taken int64
-}
-
-func (r *room) take(n int64) bool {
-	r.taken += n
-	return r.of.Add(n) <= maxHeld
-}
-
-func (r *room) leave() { r.of.Add(-r.taken) }
-
 var errNoRoom = errors.New("too many reviews at once: try again")
 
-// readBody takes little memory until the first bytes are there, and then, in one piece, what was announced. Whoever announces
-// much and sends nothing takes little from the others, too.
+// readBody takes memory for what has arrived, and at most for as much again: an upload that announces much and sends little takes
+// little from the others.
 func readBody(body io.Reader, announced int64, take func(int64) bool) ([]byte, error) {
 	var read bytes.Buffer
-	first := min(max(announced, 0), firstRead)
-	if !take(first) {
-		return nil, errNoRoom
-	}
-	read.Grow(int(first) + bytes.MinRead)
-	if _, err := io.CopyN(&read, body, first); err != nil && !errors.Is(err, io.EOF) {
-		return nil, err
-	}
-	if announced > first {
-		if !take(announced - first) {
-			return nil, errNoRoom
+	for {
+		if more := min(announced-int64(read.Len()), max(int64(read.Len()), chunk)); more > 0 {
+			read.Grow(int(more) + bytes.MinRead)
 		}
-		read.Grow(int(min(announced, largeBody)-first) + bytes.MinRead)
+		n, err := io.CopyN(&read, body, chunk)
+		switch {
+		case !take(n):
+			return nil, errNoRoom
+		case errors.Is(err, io.EOF):
+			return read.Bytes(), nil
+		case err != nil:
+			return nil, err
+		}
 	}
-	_, err := read.ReadFrom(body)
-	return read.Bytes(), err
 }
 
 // answer judges a request: the facts that its rules need, the verdict, and the namespace where that could change it.

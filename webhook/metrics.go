@@ -28,7 +28,7 @@ func NewMetrics(registry prometheus.Registerer) (*Metrics, error) {
 			Name: "fleetwright_webhook_verdicts_total", Help: "What each rule made of the requests that it judged.",
 		}, []string{"rule", "outcome"}),
 		unusable: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "fleetwright_webhook_malformed_total", Help: "Requests that are no reviews, or reviews of what is no object.",
+			Name: "fleetwright_webhook_malformed_total", Help: "Requests that could not be decoded as an AdmissionReview, or whose objects could not.",
 		}),
 		latency: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "fleetwright_webhook_review_seconds", Help: "Time from a review's arrival to its answer.",

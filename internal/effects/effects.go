@@ -66,8 +66,12 @@ func Of(before, after []v1alpha1.Fleet, opts render.Options) ([]Change, error) {
 func (c *Change) started(fleet v1alpha1.Fleet, before owners) {
 	for _, old := range before.rivals(fleet) {
 		was := changeOf(old)
-		sameBucket := render.ReservationName(old.Store().BucketURL()) == render.ReservationName(fleet.Store().BucketURL())
+		bucket, theirs := fleet.Store().BucketURL(), old.Store().BucketURL()
+		sameBucket := bucket == theirs
 		switch {
+		case bucket.Overlaps(theirs) && !sameBucket:
+			c.add(refused, "spec.storage.bucket: the bucket overlaps %s, which belongs to %s, and does so when that one is gone: use another bucket or prefix",
+				theirs, &was)
 		case sameBucket && render.Identity(old) != render.Identity(fleet):
 			c.add(refused, "spec.storage.bucket: the bucket belongs to %s, and does so when that one is gone: use another bucket or prefix; "+
 				"or delete that one first, in a change of its own, and set spec.identity to %s to take its data over", &was, render.Identity(old))

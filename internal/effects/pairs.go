@@ -82,7 +82,10 @@ func ownersOf(fleets []v1alpha1.Fleet) owners {
 }
 
 func belongings(f v1alpha1.Fleet) []string {
-	return []string{"bucket " + render.ReservationName(f.Store().BucketURL()), "identity " + render.Identity(f), "name " + f.GetNamespace() + "/" + f.GetName()}
+	whole := f.Store().BucketURL()
+	whole.Prefix = ""
+	name := f.GetNamespace() + "/" + f.GetName()
+	return []string{"bucket " + render.ReservationName(whole), "identity " + render.Identity(f), "name " + name}
 }
 
 // rivals are the fleets that have something that a fleet needs for itself, in their order.

@@ -51,14 +51,14 @@ func owned(n *tree.Node) *tree.Node {
 func ownedTemplateMetadata(m *tree.Node) *tree.Node {
 	ours := func(m *tree.Node) *tree.Node {
 		return m.Filter(func(key string, _ *tree.Node) bool {
-			return ownKey(key)
+			return OwnKey(key)
 		})
 	}
 	return dropEmpty(m.Replace("labels", ours).Replace("annotations", ours), "labels", "annotations")
 }
 
-// ownKey says whether a label or annotation is one that only this project sets.
-func ownKey(key string) bool {
+// OwnKey says whether a label or annotation is one that only this project sets.
+func OwnKey(key string) bool {
 	return strings.HasPrefix(key, v1alpha1.KeyPrefix) || key == v1alpha1.LabelAppName || key == v1alpha1.LabelManagedBy
 }
 

@@ -108,8 +108,8 @@ func sealedMetadata(m *tree.Node) *tree.Node {
 		switch f.Key {
 		case "labels", "annotations":
 			f.Value = f.Value.Filter(func(key string, _ *tree.Node) bool {
-				return key != v1alpha1.AnnotationSeal && ownKey(key)
-			})
+				return key != v1alpha1.AnnotationSeal && OwnKey(key)
+			}).Replace(v1alpha1.LabelManagedBy, managedByHelm)
 			if f.Value.Kind != tree.Map || len(f.Value.Fields) == 0 {
 				continue
 			}
@@ -120,6 +120,14 @@ func sealedMetadata(m *tree.Node) *tree.Node {
 		out.Fields = append(out.Fields, f)
 	}
 	return out
+}
+
+// managedByHelm is the label as render prints it: Helm writes its own name there, on every object that it installs.
+func managedByHelm(value *tree.Node) *tree.Node {
+	if value.Text == "Helm" {
+		return tree.Str(v1alpha1.ManagedBy)
+	}
+	return value
 }
 
 // normaliseStrategy drops the limit of members that a rollout takes down at once where it is the default. Only API servers

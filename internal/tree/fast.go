@@ -31,8 +31,10 @@ var ErrTooMany = errors.New("holds too many values")
 type Reader struct {
 	// MaxValues bounds how many nodes are made; 0 is no bound.
 	MaxValues int
-	// Leave are keys, two levels down, whose values become Raw nodes: they cost a pass over their bytes and no memory.
+	// Leave are keys, one or two levels down, whose values become Raw nodes: they cost a pass over their bytes and no memory.
 	Leave []string
+	// Only, if set, says which entries of a map two levels down are read: outer and inner are the keys that lead to the map.
+	Only func(outer, inner, key string) bool
 }
 
 // Read reads one JSON value. What is not JSON takes no memory either.
@@ -61,6 +63,7 @@ type parser struct {
 	Reader
 	text   string
 	at     int
+	path   [2]string // keys of the first two levels
 	made   int
 	nodes  []Node
 	fields []Field // of maps that are being read, the outer ones first
@@ -132,8 +135,16 @@ func (p *parser) object(depth int) (*Node, error) {
 		if err != nil {
 			return nil, err
 		}
+		if depth == 2 && p.Only != nil && !p.Only(p.path[0], p.path[1], key) {
+			p.skip()
+			continue
+		}
+		if depth < len(p.path) {
+			p.path[depth] = key
+			clear(p.path[depth+1:])
+		}
 		var value *Node
-		if depth == 1 && slices.Contains(p.Leave, key) {
+		if depth <= 1 && slices.Contains(p.Leave, key) {
 			value = p.node(Raw, p.skip())
 		} else if value, err = p.value(depth + 1); err != nil {
 			return nil, err

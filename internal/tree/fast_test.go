@@ -75,6 +75,13 @@ func requireLeft(t *testing.T, text []byte) {
 	}
 	require.NoError(t, err)
 	for i, field := range want.Fields {
+		if is := got.Fields[i].Value; field.Key == "a" {
+			require.Equal(t, tree.Raw, is.Kind)
+			is, err = tree.Reader{}.ReadRaw(is)
+			require.NoError(t, err)
+			requireSameKinds(t, field.Value, is)
+			continue
+		}
 		for j, inner := range field.Value.Fields {
 			is := got.Fields[i].Value.Fields[j].Value
 			require.Equal(t, inner.Key == "a", is.Kind == tree.Raw)
@@ -100,6 +107,15 @@ func TestReaderLeaves(t *testing.T) {
 	require.Equal(t, "[1,2,3,4,5,6]", root.Get("m", "a").Text)
 	_, err = tree.Reader{MaxValues: 6}.ReadRaw(root.Get("m", "a"))
 	require.ErrorIs(t, err, tree.ErrTooMany)
+}
+
+// Of the maps that Only is asked about, entries that it does not want cost nothing.
+func TestReaderReadsOnly(t *testing.T) {
+	const text = `{"m":{"l":{"x":1,"a":[[1]],"y":"}"},"o":{"x":1}},"n":{"l":{"x":1}},"p":[{"x":1}]}`
+	only := func(outer, inner, key string) bool { return outer != "m" || inner != "l" || key == "a" }
+	root, err := tree.Reader{MaxValues: 14, Only: only}.Read([]byte(text))
+	require.NoError(t, err)
+	require.JSONEq(t, `{"m":{"l":{"a":[[1]]},"o":{"x":1}},"n":{"l":{"x":1}},"p":[{"x":1}]}`, string(tree.AppendJSON(nil, root)))
 }
 
 func TestReaderCountsValues(t *testing.T) {

@@ -62,8 +62,10 @@ func LoadPolicy() (*Policy, error) {
 	if err != nil {
 		return nil, err
 	}
+	var none plugin.OptionalVariableDeclarations
 	for _, v := range p.Shipped.Spec.Variables {
-		if r := compiler.CompileAndStoreVariable(condition{v.Name, v.Expression}, plugin.OptionalVariableDeclarations{}, environment.NewExpressions); r.Error != nil {
+		r := compiler.CompileAndStoreVariable(condition{v.Name, v.Expression}, none, environment.NewExpressions)
+		if r.Error != nil {
 			return nil, fmt.Errorf("variable %s: %w", v.Name, r.Error)
 		}
 	}
@@ -71,7 +73,7 @@ func LoadPolicy() (*Policy, error) {
 	for i, v := range p.Shipped.Spec.Validations {
 		conditions[i] = condition{expression: v.Expression}
 	}
-	p.evaluator = compiler.CompileCondition(conditions, plugin.OptionalVariableDeclarations{}, environment.NewExpressions)
+	p.evaluator = compiler.CompileCondition(conditions, none, environment.NewExpressions)
 	return p, nil
 }
 
@@ -79,13 +81,13 @@ func LoadPolicy() (*Policy, error) {
 // be evaluated is an error: the API server would answer that the object is invalid.
 func (p *Policy) Update(obj, old map[string]any) (field.ErrorList, error) {
 	is, was := &unstructured.Unstructured{Object: obj}, &unstructured.Unstructured{Object: old}
-	attributes := admission.NewAttributesRecord(is, was, is.GroupVersionKind(), is.GetNamespace(), is.GetName(), schema.GroupVersionResource{}, "",
-		admission.Update, nil, false, nil)
+	attributes := admission.NewAttributesRecord(is, was, is.GroupVersionKind(), is.GetNamespace(), is.GetName(),
+		schema.GroupVersionResource{}, "", admission.Update, nil, false, nil)
 	versioned := &admission.VersionedAttributes{Attributes: attributes, VersionedKind: is.GroupVersionKind()}
 	versioned.VersionedObject.Set(is)
 	versioned.VersionedOldObject.Set(was)
-	results, _, err := p.evaluator.ForInput(context.Background(), versioned, &admissionv1.AdmissionRequest{}, plugin.OptionalVariableBindings{}, nil,
-		celconfig.RuntimeCELCostBudget)
+	results, _, err := p.evaluator.ForInput(context.Background(), versioned, &admissionv1.AdmissionRequest{},
+		plugin.OptionalVariableBindings{}, nil, celconfig.RuntimeCELCostBudget)
 	if err != nil {
 		return nil, err
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -34,6 +35,11 @@ func matchers(t testing.TB) map[string]matchconditions.Matcher {
 // asked says whether the API server would ask the webhook. A missing object is nil.
 func asked(t testing.TB, guard matchconditions.Matcher, operation admission.Operation, who string, old, object map[string]any) bool {
 	t.Helper()
+	return askedWith(t, guard, operation, nil, who, old, object)
+}
+
+func askedWith(t testing.TB, guard matchconditions.Matcher, operation admission.Operation, options runtime.Object, who string, old, object map[string]any) bool {
+	t.Helper()
 	typed := func(o map[string]any) runtime.Object {
 		if o == nil {
 			return nil
@@ -41,7 +47,7 @@ func asked(t testing.TB, guard matchconditions.Matcher, operation admission.Oper
 		return &unstructured.Unstructured{Object: o}
 	}
 	attributes := admission.NewAttributesRecord(typed(object), typed(old), schema.GroupVersionKind{}, "fleets", "my-fleet",
-		schema.GroupVersionResource{}, "", operation, nil, false, &user.DefaultInfo{Name: who})
+		schema.GroupVersionResource{}, "", operation, options, false, &user.DefaultInfo{Name: who})
 	versioned := &admission.VersionedAttributes{Attributes: attributes}
 	versioned.VersionedObject.Set(typed(object))
 	versioned.VersionedOldObject.Set(typed(old))
@@ -123,9 +129,10 @@ func TestConditionsOfFullObjects(t *testing.T) {
 	}
 	for name, guard := range matchers(t) {
 		t.Run(name, func(t *testing.T) {
-			if name == "scale" || name == "claim-by-name" {
+			if name == "scale" || name == "fleet-scale" || name == "claim-by-name" {
 				return // they do not look at either
 			}
+			_ = askedWith(t, guard, admission.Delete, &metav1.DeleteOptions{}, "jane", object(full("a"), nil), object(full("a"), nil))
 			_ = asked(t, guard, admission.Update, "jane", object(full("a"), nil), object(full("a"), nil))
 			_ = asked(t, guard, admission.Update, "jane", object(full("a"), nil), object(full("b"), nil))
 		})
@@ -172,7 +179,7 @@ func TestClaimIsHandedOver(t *testing.T) {
 		"owner goes":                 {was: owner("a", "b"), is: owner("b")},
 		"last owner goes":            {was: owner("a"), is: map[string]any{}},
 		"owner stays":                {was: owner("a"), is: owner("a")},
-		"by the StatefulSet's own":   {was: map[string]any{}, is: owner("a"), who: sets},
+		"by the StatefulSet's own":   {was: map[string]any{}, is: owner("a"), who: sets, want: true},
 		"by the garbage collector":   {was: owner("a"), is: owner("b"), who: garbage},
 		"identity, by a controller":  {was: with("labels", with(uidKey, "a")), is: map[string]any{}, who: sets, want: true},
 		"by a controller of another": {was: map[string]any{}, is: owner("a"), who: "system:serviceaccount:other:statefulset-controller", want: true},
@@ -186,4 +193,52 @@ func TestClaimIsHandedOver(t *testing.T) {
 			require.Equal(t, tc.want, asked(t, guard, admission.Update, tc.who, object(tc.was, nil), object(tc.is, nil)))
 		})
 	}
+}
+
+// A fleet's deletion is asked about when it is protected, or is to orphan what it has, however that is said.
+func TestFleetDeleteIsAsked(t *testing.T) {
+	orphan, background, yes := metav1.DeletePropagationOrphan, metav1.DeletePropagationBackground, true
+	plain := object(map[string]any{"name": "a"}, nil)
+	guard := matchers(t)["fleet-delete"]
+	for name, tc := range map[string]struct {
+		options *metav1.DeleteOptions
+		old     map[string]any
+		want    bool
+	}{
+		"plain":              {options: &metav1.DeleteOptions{}, old: plain},
+		"background":         {options: &metav1.DeleteOptions{PropagationPolicy: &background}, old: plain},
+		"orphan":             {options: &metav1.DeleteOptions{PropagationPolicy: &orphan}, old: plain, want: true},
+		"orphan, old option": {options: &metav1.DeleteOptions{OrphanDependents: &yes}, old: plain, want: true}, //nolint:staticcheck // clients may send it
+		"orphan, finalizer":  {options: &metav1.DeleteOptions{}, old: object(with("finalizers", []any{"orphan"}), nil), want: true},
+		"protected":          {options: &metav1.DeleteOptions{}, old: object(with("annotations", with("celld.eric.dev/protect", "")), nil), want: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			require.Equal(t, tc.want, askedWith(t, guard, admission.Delete, tc.options, "jane", tc.old, nil))
+		})
+	}
+	require.False(t, asked(t, guard, admission.Delete, "jane", plain, nil), "without options")
+}
+
+// A part is asked about from the moment that it has a seal.
+func TestPartIsAsked(t *testing.T) {
+	sealed, plain := object(with("annotations", with(sealKey, "v1")), nil), object(map[string]any{}, nil)
+	guard := matchers(t)["part"]
+	require.True(t, asked(t, guard, admission.Create, "jane", nil, sealed))
+	require.False(t, asked(t, guard, admission.Create, "jane", nil, plain))
+	require.True(t, asked(t, guard, admission.Update, "jane", plain, sealed))
+	require.True(t, asked(t, guard, admission.Update, "jane", sealed, plain))
+	require.False(t, asked(t, guard, admission.Update, "jane", sealed, sealed))
+}
+
+// Of definitions those of fleets and reservations are asked about, and of what is being deleted nothing.
+func TestWholesaleDeletionIsAsked(t *testing.T) {
+	all := matchers(t)
+	named := func(name string) map[string]any { return object(map[string]any{"name": name}, nil) }
+	going := object(map[string]any{"name": "persistentfleets.celld.eric.dev", "deletionTimestamp": "2026-01-03T00:00:00Z"}, nil)
+	require.True(t, asked(t, all["definition"], admission.Delete, "jane", named("persistentfleets.celld.eric.dev"), nil))
+	require.True(t, asked(t, all["definition"], admission.Delete, "jane", named("storagereservations.celld.eric.dev"), nil))
+	require.False(t, asked(t, all["definition"], admission.Delete, "jane", named("certificates.cert-manager.io"), nil))
+	require.False(t, asked(t, all["definition"], admission.Delete, "jane", going, nil))
+	require.True(t, asked(t, all["namespace"], admission.Delete, "jane", named("fleets"), nil))
+	require.False(t, asked(t, all["namespace"], admission.Delete, "jane", going, nil))
 }

@@ -9,6 +9,7 @@ package registration
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
@@ -62,10 +63,10 @@ var (
 			differs("labels[?'" + v1alpha1.LabelAppName + "']"), differs("labels[?'" + v1alpha1.LabelManagedBy + "']"),
 			ownKeyDiffers("labels"), ownKeyDiffers("annotations"),
 		}, ` || `))
-	// handedOver: owners may go, and the control plane's controllers put their own on claims.
+	// handedOver: an owner that is removed is not asked about, and neither is the garbage collector.
 	handedOver = condition("identity-changes-or-new-owner", `request.operation != 'UPDATE' || `+differs("labels[?'"+v1alpha1.LabelFleetUID+"']")+` || `+
 		differs("ownerReferences")+` && !object.metadata.?ownerReferences.orValue([]).all(o, o in oldObject.metadata.?ownerReferences.orValue([])) && `+
-		notBy("namespace-controller", "generic-garbage-collector", "statefulset-controller"))
+		notBy("namespace-controller", "generic-garbage-collector"))
 )
 
 func condition(name, expression string) admissionregistrationv1.MatchCondition {
@@ -103,18 +104,29 @@ func guards() []guard {
 			Why: "the definitions' own rules and policy refuse such changes too; this guard adds messages and warnings",
 		},
 		{
-			Name: "fleet-delete", Rules: fleets(remove), Policy: closed,
-			Conditions: conditions(condition("protected", `'`+v1alpha1.AnnotationProtect+`' in oldObject.metadata.?annotations.orValue({})`),
-				condition("not-by-control-plane", notBy("namespace-controller"))),
-			Why: "only protected fleets are asked about, and their owners want exactly this; ending a namespace does not come by here",
+			Name: "fleet-scale",
+			Rules: on(group, "v1alpha1", []admissionregistrationv1.OperationType{update},
+				subresources([]string{rules.PersistentFleets, rules.BucketFleets}, "scale")...),
+			Conditions: conditions(condition("count-grows", `object.?spec.?replicas.orValue(0) > oldObject.?spec.?replicas.orValue(0)`)),
+			Policy:     open,
+			Why:        "members that no zone can hold wait, and lose nothing",
 		},
 		{
-			Name: "workload", Rules: on("apps", "v1", []admissionregistrationv1.OperationType{create, update, remove}, workloads...),
+			Name: "fleet-delete", Rules: fleets(remove), Policy: closed,
+			Conditions: conditions(condition("protected-or-orphan", `'`+v1alpha1.AnnotationProtect+`' in oldObject.metadata.?annotations.orValue({}) || `+
+				`'orphan' in oldObject.metadata.?finalizers.orValue([]) || `+
+				`request.?options.?propagationPolicy.orValue('') == 'Orphan' || request.?options.?orphanDependents.orValue(false)`),
+				condition("not-by-control-plane", notBy("namespace-controller"))),
+			Why: "only protected fleets, and deletions that are to keep what would be lost, are asked about; ending a namespace does not come by here",
+		},
+		{
+			Name: "workload", Rules: append(on("apps", "v1", []admissionregistrationv1.OperationType{create, update, remove}, workloads...),
+				on("apps", "v1", []admissionregistrationv1.OperationType{update}, subresources(workloads, "status")...)...),
 			Labelled: true, Policy: closed,
 			// The garbage collector is asked about: it deletes a workload only for an owner, and no workload may have one.
 			Conditions: conditions(notGoing, rendered,
 				condition("not-by-control-plane", `request.operation != 'DELETE' || `+notBy("namespace-controller"))),
-			Why: "a changed template restarts every member, and a deletion ends them; rollouts, status, and ending a namespace, do not come by here",
+			Why: "a changed template restarts every member, and a deletion ends them; rollouts, what controllers report, and ending a namespace, do not come by here",
 		},
 		{
 			Name: "scale", Rules: on("apps", "v1", []admissionregistrationv1.OperationType{update}, subresources(workloads, "scale")...),
@@ -126,12 +138,11 @@ func guards() []guard {
 		},
 		{
 			Name: "part",
-			Rules: append(append(append(on("policy", "v1", []admissionregistrationv1.OperationType{update}, rules.Budgets),
-				on("networking.k8s.io", "v1", []admissionregistrationv1.OperationType{update}, rules.NetworkPolicies, rules.Ingresses)...),
-				on("", "v1", []admissionregistrationv1.OperationType{update}, rules.Services)...),
-				on("gateway.networking.k8s.io", "v1", []admissionregistrationv1.OperationType{update}, rules.HTTPRoutes)...),
+			Rules: slices.Concat(written("policy", rules.Budgets), written("networking.k8s.io", rules.NetworkPolicies, rules.Ingresses),
+				written("", rules.Services), written("gateway.networking.k8s.io", rules.HTTPRoutes)),
 			Labelled: true,
-			Conditions: conditions(notGoing, condition("sealed", `'`+v1alpha1.AnnotationSeal+`' in oldObject.metadata.?annotations.orValue({})`),
+			Conditions: conditions(notGoing, condition("sealed", `'`+v1alpha1.AnnotationSeal+`' in object.metadata.?annotations.orValue({}) || `+
+				`request.operation == 'UPDATE' && '`+v1alpha1.AnnotationSeal+`' in oldObject.metadata.?annotations.orValue({})`),
 				rendered),
 			Policy: closed,
 			Why:    "the policy is all that protects the operator API of members, and the budget all that protects them from drains",
@@ -148,7 +159,8 @@ func guards() []guard {
 			Why:    "parts of every fleet are asked about and only those of protected ones kept; one that went comes back with a sync",
 		},
 		{
-			Name: "claim", Rules: on("", "v1", []admissionregistrationv1.OperationType{update, remove}, rules.Claims),
+			Name: "claim", Rules: append(on("", "v1", []admissionregistrationv1.OperationType{update, remove}, rules.Claims),
+				on("", "v1", []admissionregistrationv1.OperationType{update}, rules.Claims+"/status")...),
 			Labelled: true,
 			Conditions: conditions(notGoing, handedOver,
 				condition("not-by-control-plane", `request.operation != 'DELETE' || `+notBy("namespace-controller", "generic-garbage-collector"))),
@@ -157,18 +169,36 @@ func guards() []guard {
 		},
 		{
 			Name: "claim-by-name", Rules: on("", "v1", []admissionregistrationv1.OperationType{create}, rules.Claims),
-			Conditions: conditions(
-				condition("name-of-a-member", `object.metadata.?name.orValue('').matches('^data-.+-[0-9]+$')`),
-				condition("not-by-control-plane", notBy("statefulset-controller"))),
-			Policy: open,
-			Why:    "claims of everybody have such names; the healer too looks at a claim before it adds a member on it",
+			Conditions: conditions(condition("name-of-a-member", `object.metadata.?name.orValue('').matches('^data-.+-[0-9]+$')`)),
+			Policy:     open,
+			Why:        "claims of everybody have such names; the healer too looks at a claim before it adds a member on it",
 		},
 		{
 			Name: "reservation", Rules: on(group, "v1alpha1", []admissionregistrationv1.OperationType{update, remove}, rules.Reservations),
 			Conditions: conditions(newSpec), Policy: closed,
 			Why: "without its reservation a second fleet could write the bucket; the healer's annotations do not come by here",
 		},
+		{
+			Name: "definition", Rules: on("apiextensions.k8s.io", "v1", []admissionregistrationv1.OperationType{remove}, rules.Definitions),
+			Conditions: conditions(
+				condition("ours", "oldObject.metadata.?name.orValue('') in ['"+strings.Join(rules.OurDefinitions(), "', '")+"']"),
+				condition("not-going-already", `!has(oldObject.metadata.deletionTimestamp)`)),
+			Policy: closed,
+			Why:    "the API server deletes all fleets of a definition that is deleted, protected ones too, and asks nobody about them",
+		},
+		{
+			Name: "namespace", Rules: on("", "v1", []admissionregistrationv1.OperationType{remove}, rules.Namespaces),
+			Conditions: conditions(condition("not-going-already", `!has(oldObject.metadata.deletionTimestamp)`)),
+			Policy:     open,
+			Why:        "every namespace is asked about and only those with protected fleets kept; an outage must not keep all the others",
+		},
 	}
+}
+
+// written are creations and updates of a kind's objects, and of their metadata through the status.
+func written(group string, resources ...string) []admissionregistrationv1.RuleWithOperations {
+	return append(on(group, "v1", []admissionregistrationv1.OperationType{create, update}, resources...),
+		on(group, "v1", []admissionregistrationv1.OperationType{update}, subresources(resources, "status")...)...)
 }
 
 // notBy is true for users other than some controllers of the control plane.
@@ -196,7 +226,7 @@ func subresources(resources []string, name string) []string {
 func on(group, version string, operations []admissionregistrationv1.OperationType, resources ...string,
 ) []admissionregistrationv1.RuleWithOperations {
 	scope := admissionregistrationv1.NamespacedScope
-	if resources[0] == rules.Reservations {
+	if slices.Contains([]string{rules.Reservations, rules.Definitions, rules.Namespaces}, resources[0]) {
 		scope = admissionregistrationv1.ClusterScope
 	}
 	return []admissionregistrationv1.RuleWithOperations{{

@@ -4,12 +4,16 @@ package rules
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	"github.com/fleetwright/fleetwright/render"
 )
 
-func isClaim(in *Input, operation Operation) bool { return in.is([]Operation{operation}, Claims) }
+func isClaim(in *Input, operation Operation) bool {
+	return in.writes(operation, Claims)
+}
 
 // claimCreated: a claim at a name that a member could have.
 func claimCreated(in *Input) bool {
@@ -51,13 +55,21 @@ func claimMoved(in *Input) bool {
 	return isClaim(in, Update) && (in.Object.Identity != in.Old.Identity || in.Object.Identity != "" && len(ownersByHand(in)) > 0)
 }
 
-// ownersByHand are the owners that somebody adds to a claim. The StatefulSet controller adds and removes its own, and the
-// others of the control plane tidy up.
+// ownersByHand are the owners that somebody adds to a claim. The StatefulSet controller adds and removes its own, and the others of
+// the control plane tidy up. Another StatefulSet may have claims of the same names, as "fleet" with a template "data-my" has: those
+// of a fleet "my-fleet" are not its own.
 func ownersByHand(in *Input) []string {
-	if in.byControlPlane() || in.User == statefulSetController {
+	if in.byControlPlane() {
 		return nil
 	}
-	return in.newOwners()
+	added := in.newOwners()
+	if in.User != statefulSetController {
+		return added
+	}
+	fleet, ordinal, _ := memberOf(in.Object.Name)
+	return slices.DeleteFunc(added, func(owner string) bool {
+		return strings.HasPrefix(owner, "StatefulSet "+fleet+" ") || strings.HasPrefix(owner, "Pod "+render.PodName(fleet, ordinal)+" ")
+	})
 }
 
 // claimIdentity: a disk stays with its fleet, and deleting a fleet deletes every claim with its identity. Deleting an owner

@@ -6,9 +6,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/fleetwright/fleetwright/webhook/internal/rulestest"
 	"github.com/fleetwright/fleetwright/webhook/rules"
 )
+
+const sets = "system:serviceaccount:kube-system:statefulset-controller"
 
 const uidLabel = "metadata.labels[celld.eric.dev/fleet-uid]"
 
@@ -61,12 +65,16 @@ func TestClaimUpdate(t *testing.T) {
 	}
 }
 
-// owned is a claim with owners.
+// owned is a claim with owners: ConfigMaps, or others as KIND/NAME.
 func owned(t testing.TB, name, identity string, owners ...string) string {
 	t.Helper()
 	list := make([]string, len(owners))
 	for i, o := range owners {
-		list[i] = "{kind: ConfigMap, name: " + o + `, uid: "1"}`
+		kind, name, ok := strings.Cut(o, "/")
+		if !ok {
+			kind, name = "ConfigMap", o
+		}
+		list[i] = "{kind: " + kind + ", name: " + name + `, uid: "1"}`
 	}
 	return rulestest.Merged(t, rulestest.Claim(name, identity), `{metadata: {ownerReferences: [`+strings.Join(list, ", ")+`]}}`)
 }
@@ -95,7 +103,9 @@ func TestClaimOwner(t *testing.T) {
 		"fleet is going":              {is: []string{"a"}, fleets: []rules.Fleet{rulestest.Live(t, rulestest.Terminating)}},
 		"fleet without disks":         {is: []string{"a"}, fleets: []rules.Fleet{rulestest.Live(t, rulestest.Bucket)}},
 		"by the healer":               {is: []string{"a"}, user: rulestest.Healer, want: denied},
-		"by the StatefulSet's own":    {is: []string{"a"}, user: "system:serviceaccount:kube-system:statefulset-controller"},
+		"by the StatefulSet's own":    {is: []string{"StatefulSet/my-fleet", "Pod/my-fleet-0"}, user: sets},
+		"by another StatefulSet's":    {is: []string{"StatefulSet/fleet"}, user: sets, want: []string{"metadata.ownerReferences: an owner (StatefulSet fleet 1)"}},
+		"of another member":           {is: []string{"Pod/my-fleet-1"}, user: sets, want: []string{"metadata.ownerReferences: an owner (Pod my-fleet-1 1)"}},
 		"by the garbage collector":    {is: []string{"a"}, user: "system:serviceaccount:kube-system:generic-garbage-collector"},
 		"by the controllers as one":   {is: []string{"a"}, user: "system:kube-controller-manager"},
 		"by one of the same name":     {is: []string{"a"}, user: "system:serviceaccount:fleets:statefulset-controller", want: denied},
@@ -190,4 +200,12 @@ func TestReservation(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A claim that is being deleted can be deleted again, and costs no read.
+func TestClaimDeletedAgain(t *testing.T) {
+	old := rulestest.Merged(t, rulestest.Claim("data-my-fleet-0", rulestest.Live(t).Identity), `{metadata: {deletionTimestamp: "2026-01-03T00:00:00Z"}}`)
+	in := rulestest.Input(t, rules.Delete, old, "", rulestest.Calm(rulestest.Live(t)))
+	requireVerdict(t, nil, rules.Review(in))
+	require.Equal(t, rules.Needs{}, rules.Needed(in))
 }

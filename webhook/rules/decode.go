@@ -29,6 +29,9 @@ func Decode(body []byte, healer string) (*Input, error) {
 		Namespace: r.GetText("namespace"), Name: r.GetText("name"), User: r.GetText("userInfo", "username"),
 		DryRun: isTrue(r.Get("dryRun")), Healer: healer,
 	}
+	if in.Resource == Namespaces {
+		in.Namespace = in.Name // whichever way the API server puts it
+	}
 	switch in.Operation {
 	case Create, Update, Delete:
 	default:

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
+	"github.com/fleetwright/fleetwright/render"
 )
 
 func isFleet(in *Input, operations ...Operation) bool {
@@ -19,11 +20,24 @@ func isFleet(in *Input, operations ...Operation) bool {
 // fleetWritten: a fleet that is created, or whose spec changes. One that an older version stored and a newer rule would
 // refuse keeps its labels and finalizers editable.
 func fleetWritten(in *Input) bool {
-	return isFleet(in, Create) || fleetChanged(in)
+	return isFleet(in, Create) && !in.Object.Huge || fleetChanged(in)
 }
 
 func fleetChanged(in *Input) bool {
+	return fleetTouched(in) && !in.Object.Huge && !in.Old.Huge
+}
+
+func fleetTouched(in *Input) bool {
 	return isFleet(in, Update) && in.Old.Fleet != nil && !sameSpec(in.Object, in.Old)
+}
+
+// fleetUnread: a spec of such size says nothing that a fleet can say.
+func fleetUnread(in *Input) bool {
+	return (isFleet(in, Create) || fleetTouched(in)) && in.Object.Huge
+}
+
+func fleetSize(*Input) finding {
+	return deny("spec", fmt.Sprintf("holds more than %d values, or nests deeper than any fleet does", maxValues), "remove what is too much")
 }
 
 func fleetDeleted(in *Input) bool { return isFleet(in, Delete) && !in.Old.Terminating }
@@ -117,35 +131,57 @@ type taken struct {
 	reserved string // the identity that it is reserved for, if that is how it is taken
 }
 
-// bucketTaken says whether the bucket of a fleet belongs to another: by its reservation, or to a fleet that was there
-// first, which for a newcomer is every other. A reservation in the fleet's own name settles it, but for a fleet that shares
-// the identity.
+// bucketTaken says whether the bucket of a fleet, what it lies within or what lies within it belongs to another: by its reservation,
+// or to a fleet that was there first, which for a newcomer is every other. A reservation in the fleet's own name settles it, but for
+// a fleet that shares the identity.
 func bucketTaken(in *Input, me Fleet, newcomer bool) (by []taken, unknown string) {
-	if why := in.Facts.Reservation.unknown("the bucket's StorageReservation"); why != "" {
+	if why := in.Facts.Reservations.unknown("the bucket's StorageReservation"); why != "" {
 		return nil, why
 	}
 	if why := in.Facts.Rivals.unknown("the fleets on the bucket"); why != "" {
 		return nil, why
 	}
-	reserved := in.Facts.Reservation.State == Present
-	if r := in.Facts.Reservation.Value; reserved && r.Identity != me.Identity {
-		return []taken{{fmt.Sprintf("the bucket belongs to %s, identity %s, by StorageReservation %s", r.Fleet, r.Identity, r.Name), r.Identity}}, ""
+	reserved := slices.ContainsFunc(in.Facts.Reservations.Value, func(r Reservation) bool {
+		return r.Identity == me.Identity && r.Name == render.ReservationName(me.Bucket)
+	})
+	for _, r := range in.Facts.Reservations.Value {
+		switch same := r.Name == render.ReservationName(me.Bucket); {
+		case r.Identity == me.Identity, !r.overlaps(me.Bucket), reserved:
+		case same:
+			return []taken{{fmt.Sprintf("the bucket belongs to %s, identity %s, by StorageReservation %s", r.Fleet, r.Identity, r.Name), r.Identity}}, ""
+		default:
+			by = append(by, taken{problem: fmt.Sprintf("the bucket overlaps %s, which belongs to %s by StorageReservation %s", r.Bucket, r.Fleet, r.Name)})
+		}
 	}
 	for _, other := range in.Facts.Rivals.Value {
-		if other.same(me) || !newcomer && me.older(other) || reserved && other.Identity != me.Identity {
+		if !other.Bucket.Overlaps(me.Bucket) || other.same(me) || !newcomer && me.older(other) || reserved && other.Identity != me.Identity {
 			continue
 		}
-		by = append(by, taken{problem: fmt.Sprintf("%s uses the bucket already", other)})
+		problem := fmt.Sprintf("%s uses the bucket already", other)
+		if other.Bucket != me.Bucket {
+			problem = fmt.Sprintf("the bucket overlaps %s, which %s uses already", other.Bucket, other)
+		}
+		by = append(by, taken{problem: problem})
 	}
 	return by, ""
 }
 
 func fleetProtected(in *Input) finding {
-	if in.Old.annotation(v1alpha1.AnnotationProtect) != "true" {
+	if !v1alpha1.Protected(in.Old.Fleet) {
 		return finding{}
 	}
 	return deny("metadata.annotations["+v1alpha1.AnnotationProtect+"]",
 		"protects the fleet: deleting it deletes its members and their disks", "remove the annotation first")
+}
+
+// fleetOrphan: what a fleet has does not depend on it as the API server counts, so nothing of it would be left.
+func fleetOrphan(in *Input) finding {
+	if !in.Orphan {
+		return finding{}
+	}
+	return deny("propagationPolicy", "Orphan keeps nothing here: the healer deletes the members of a deleted fleet, and their disks",
+		"to keep the disks, set maintenance.stopped instead; to give the fleet up and keep all that runs, remove its finalizer "+
+			v1alpha1.FinalizerFleetCleanup+" as soon as it is being deleted")
 }
 
 func fleetAdvised(in *Input) bool {

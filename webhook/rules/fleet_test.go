@@ -14,9 +14,7 @@ import (
 
 func TestFleet(t *testing.T) {
 	me := rulestest.Live(t)
-	reserved := func(identity string) rules.Fact[rules.Reservation] {
-		return rulestest.Known(rules.Reservation{Name: me.Reservation, Identity: identity, Fleet: "PersistentFleet others/first"})
-	}
+	reserved := func(identity string) rules.Fact[[]rules.Reservation] { return rulestest.Reserved(me, identity) }
 	younger, older := `{metadata: {name: a, creationTimestamp: "2026-01-03T00:00:00Z"}}`, `{metadata: {name: a, creationTimestamp: "2026-01-01T00:00:00Z"}}`
 	tests := map[string]struct {
 		base, old, object string // merge patches; empty: there is none
@@ -34,20 +32,20 @@ func TestFleet(t *testing.T) {
 		"another spelling":            {old: `{}`, object: `{spec: {storage: {bucket: my-bucket, size: 10240Mi}}}`},
 		"immutable workload":          {base: rulestest.Bucket, old: `{}`, object: `{spec: {workload: Ordered}}`, want: []string{"spec.workload: cannot be changed"}},
 		"zone removed":                {old: `{}`, object: `{spec: {placement: {zones: [us-east-1a, us-east-1b], maxPerZone: 2}}}`},
-		"bucket reserved for another": {object: `{}`, facts: func(f *rules.Facts) { f.Reservation = reserved(rulestest.Foreign) }, want: []string{"spec.storage.bucket: PersistentFleet others/first"}},
-		"bucket reserved for itself":  {object: `{}`, facts: func(f *rules.Facts) { f.Reservation = reserved(me.Identity) }},
+		"bucket reserved for another": {object: `{}`, facts: func(f *rules.Facts) { f.Reservations = reserved(rulestest.Foreign) }, want: []string{"spec.storage.bucket: PersistentFleet others/first"}},
+		"bucket reserved for itself":  {object: `{}`, facts: func(f *rules.Facts) { f.Reservations = reserved(me.Identity) }},
 		"bucket in use": {object: `{}`, facts: func(f *rules.Facts) { f.Rivals = rulestest.Known([]rules.Fleet{rulestest.Live(t, younger)}) },
 			want: []string{"spec.storage.bucket: PersistentFleet fleets/a uses"}},
 		"bucket in use by a fleet without the reservation": {object: `{}`, facts: func(f *rules.Facts) {
-			f.Reservation, f.Rivals = reserved(me.Identity), rulestest.Known([]rules.Fleet{rulestest.Live(t, older)})
+			f.Reservations, f.Rivals = reserved(me.Identity), rulestest.Known([]rules.Fleet{rulestest.Live(t, older)})
 		}},
 		"bucket in use by a fleet of the same identity": {object: `{}`, facts: func(f *rules.Facts) {
 			twin := rulestest.Live(t, `{metadata: {namespace: elsewhere}, spec: {identity: "`+me.Identity+`"}}`)
-			f.Reservation, f.Rivals = reserved(me.Identity), rulestest.Known([]rules.Fleet{twin})
+			f.Reservations, f.Rivals = reserved(me.Identity), rulestest.Known([]rules.Fleet{twin})
 		}, want: []string{"spec.storage.bucket: elsewhere/my-fleet uses"}},
 		"change beside a younger fleet": {old: `{}`, object: `{spec: {maintenance: {restartToken: again}}}`, facts: func(f *rules.Facts) { f.Rivals = rulestest.Known([]rules.Fleet{rulestest.Live(t, younger)}) }},
 		"change beside an older fleet":  {old: `{}`, object: `{spec: {maintenance: {restartToken: again}}}`, facts: func(f *rules.Facts) { f.Rivals = rulestest.Known([]rules.Fleet{rulestest.Live(t, older)}) }},
-		"change on another's bucket":    {old: `{}`, object: `{spec: {maintenance: {paused: true}}}`, facts: func(f *rules.Facts) { f.Reservation = reserved(rulestest.Foreign) }},
+		"change on another's bucket":    {old: `{}`, object: `{spec: {maintenance: {paused: true}}}`, facts: func(f *rules.Facts) { f.Reservations = reserved(rulestest.Foreign) }},
 		"same name, other kind": {base: rulestest.Bucket, object: `{spec: {storage: {bucket: s3://other}}}`, facts: func(f *rules.Facts) { f.Rivals = rulestest.Known([]rules.Fleet(nil)) },
 			want: []string{"metadata.name: the same Services"}},
 		"same identity": {object: `{metadata: {name: b}, spec: {identity: "` + me.Identity + `", storage: {bucket: s3://other}}}`, facts: func(f *rules.Facts) { f.Rivals = rulestest.Known([]rules.Fleet(nil)) },
@@ -116,15 +114,15 @@ func TestOneOfTwoFleetsIsOlder(t *testing.T) {
 		require.Equal(t, rules.Allow, v.Outcome)
 		require.Equal(t, want, v.Warnings)
 	}
-	require.Equal(t, render.ReservationName(rulestest.Fleet(t, rulestest.Persistent).Store().BucketURL()), a.Reservation)
 }
 
 // A fleet on another's bucket can be changed, and each change says what has to be done.
 func TestWarningOfALostBucket(t *testing.T) {
-	facts := rulestest.Calm(rulestest.Live(t))
-	facts.Reservation = rulestest.Known(rules.Reservation{Name: "s3-0", Identity: rulestest.Foreign, Fleet: "PersistentFleet others/first"})
+	me := rulestest.Live(t)
+	facts := rulestest.Calm(me)
+	facts.Reservations = rulestest.Reserved(me, rulestest.Foreign)
 	v := rules.Review(rulestest.FleetInput(t, rulestest.Persistent, `{}`, `{spec: {maintenance: {paused: true}}}`, facts))
 	require.Equal(t, rules.Allow, v.Outcome)
 	require.Equal(t, []string{"spec.storage.bucket: the bucket belongs to PersistentFleet others/first, identity " + rulestest.Foreign +
-		", by StorageReservation s3-0: delete this fleet"}, v.Warnings)
+		", by StorageReservation " + render.ReservationName(me.Bucket) + ": delete this fleet"}, v.Warnings)
 }

@@ -19,7 +19,8 @@ func FuzzReview(f *testing.F) {
 	f.Add([]byte(scale(rulestest.Foreign, 1)), []byte(scale(rulestest.Foreign, 2)), uint8(3))
 	f.Add([]byte(rulestest.Merged(f, rulestest.Persistent)), []byte(rulestest.Merged(f, rulestest.Persistent, `{spec: {replicas: 4}}`)), uint8(1))
 	resources := []string{rules.StatefulSets, rules.PersistentFleets, rules.BucketFleets, rules.StatefulSets, rules.Deployments,
-		rules.Budgets, rules.NetworkPolicies, rules.Services, rules.Ingresses, rules.Claims, rules.Reservations}
+		rules.Budgets, rules.NetworkPolicies, rules.Services, rules.Ingresses, rules.Claims, rules.Reservations,
+		rules.Definitions, rules.Namespaces, rules.HTTPRoutes}
 	me := rulestest.Live(f)
 	f.Fuzz(func(t *testing.T, old, object []byte, which uint8) {
 		was, err := rulestest.Object(string(old))
@@ -32,8 +33,11 @@ func FuzzReview(f *testing.F) {
 		}
 		for _, operation := range []rules.Operation{rules.Create, rules.Update, rules.Delete} {
 			in := &rules.Input{Operation: operation, Resource: resources[int(which)%len(resources)], Namespace: "fleets", User: rulestest.Human, Healer: rulestest.Healer}
-			if which == 3 {
+			switch {
+			case which == 3, which > 200:
 				in.Subresource = "scale"
+			case which > 100:
+				in.Subresource = "status"
 			}
 			if operation != rules.Delete {
 				in.Object = is

@@ -19,7 +19,7 @@ type Input struct {
 	UID         string // of the review
 	Operation   Operation
 	Resource    string // plural, lower case
-	Subresource string // scale or empty
+	Subresource string // scale, status or empty
 	Namespace   string
 	Name        string // as the request has it
 	User        string
@@ -45,6 +45,12 @@ func (in *Input) Subject() *Object {
 // is says that the request is one of some operations on one of some resources, main resource only.
 func (in *Input) is(operations []Operation, resources ...string) bool {
 	return in.Subresource == "" && slices.Contains(operations, in.Operation) && slices.Contains(resources, in.Resource)
+}
+
+// writes says the same of creations and updates, through the status subresource too: it takes metadata along.
+func (in *Input) writes(operation Operation, resources ...string) bool {
+	return in.Operation == operation && (in.Subresource == "" || in.Subresource == "status" && operation == Update) &&
+		slices.Contains(resources, in.Resource)
 }
 
 // Who writes on behalf of the control plane. A controller manager that runs without a service account for each controller is

@@ -5,6 +5,7 @@ package rules
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -19,7 +20,7 @@ import (
 // 10 MiB.
 const maxValues = 50_000
 
-// An Object is what rules read of an object in a request.
+// An Object is what rules read of an object in a request. Of its labels and annotations these are the ones of this project.
 type Object struct {
 	Kind, Namespace, Name string
 	Identity              string // label
@@ -27,15 +28,23 @@ type Object struct {
 	Terminating           bool
 	// Fleet is the typed object when it is a fleet.
 	Fleet v1alpha1.Fleet
+	// Huge says that the object holds more than is read: its spec and its owners are compared as text, and a fleet has no spec.
+	Huge bool
 
 	root     *tree.Node
 	computed *seal.Seal
 }
 
 // readObject reads an object of a request. It builds a tree: nothing in it takes long or much memory to read, whatever the
-// object holds. Managed fields are left alone: they are half of most objects, and no rule reads them.
+// object holds. Managed fields, and the labels and annotations of others, are left alone: they are most of many objects, and no
+// rule reads them.
 func readObject(raw *tree.Node) (*Object, error) {
-	root, err := tree.Reader{MaxValues: maxValues, Leave: []string{"managedFields"}}.ReadRaw(raw)
+	root, err := tree.Reader{MaxValues: maxValues, Leave: []string{"managedFields"}, Only: ours}.ReadRaw(raw)
+	huge := errors.Is(err, tree.ErrTooMany) || errors.Is(err, tree.ErrTooDeep)
+	if huge {
+		leave := []string{"managedFields", "ownerReferences", "spec", "status"}
+		root, err = tree.Reader{MaxValues: maxValues, Leave: leave, Only: meant}.ReadRaw(raw)
+	}
 	switch {
 	case errors.Is(err, tree.ErrTooMany):
 		return nil, fmt.Errorf("holds more than %d values: no object of a fleet does", maxValues)
@@ -46,18 +55,38 @@ func readObject(raw *tree.Node) (*Object, error) {
 	}
 	meta := root.Get("metadata")
 	o := &Object{
-		root: root, Kind: root.GetText("kind"),
+		root: root, Kind: root.GetText("kind"), Huge: huge,
 		Namespace: meta.GetText("namespace"), Name: meta.GetText("name"),
 		Identity:    meta.GetText("labels", v1alpha1.LabelFleetUID),
 		SealText:    meta.GetText("annotations", v1alpha1.AnnotationSeal),
 		Terminating: meta.GetText("deletionTimestamp") != "",
 	}
 	if strings.HasPrefix(root.GetText("apiVersion"), v1alpha1.GroupVersion.Group+"/") {
-		if o.Fleet = v1alpha1.NewFleet(o.Kind); o.Fleet != nil {
-			return o, decodeFleet(o.Fleet, root, raw.Text)
+		o.Fleet = v1alpha1.NewFleet(o.Kind)
+	}
+	switch {
+	case o.Fleet == nil:
+	case huge:
+		o.Fleet.SetNamespace(o.Namespace)
+		o.Fleet.SetName(o.Name)
+		if protect := meta.Get("annotations", v1alpha1.AnnotationProtect); protect != nil {
+			o.Fleet.SetAnnotations(map[string]string{v1alpha1.AnnotationProtect: protect.Text})
 		}
+	default:
+		return o, decodeFleet(o.Fleet, root, raw.Text)
 	}
 	return o, nil
+}
+
+// ours are the labels and annotations that a seal covers, or that a rule reads.
+func ours(outer, inner, key string) bool {
+	return outer != "metadata" || inner != "labels" && inner != "annotations" || seal.OwnKey(key)
+}
+
+// meant are those of them that mean something.
+func meant(outer, inner, key string) bool {
+	return ours(outer, inner, key) && (!strings.HasPrefix(key, v1alpha1.KeyPrefix) || slices.Contains(renderedKeys, key) ||
+		key == v1alpha1.AnnotationProtect)
 }
 
 // decodeFleet fills in a fleet. Quantities are looked at first: parsing one with many digits and a huge exponent takes minutes.
@@ -107,10 +136,24 @@ func (o *Object) seal() seal.Seal {
 	return *o.computed
 }
 
+// known is the object without the fields that this version does not know, and their paths.
+func (o *Object) known() (rest *Object, unknown []string) {
+	root, unknown := seal.Known(o.root)
+	if len(unknown) == 0 {
+		return o, nil
+	}
+	out := *o
+	out.root, out.computed = root, nil
+	return &out, unknown
+}
+
 // owners returns the owner references, as text that can be compared.
 func (o *Object) owners() []string {
 	var out []string
 	if list := o.root.Get("metadata", "ownerReferences"); list != nil {
+		if list.Kind == tree.Raw && list.Text != "[]" {
+			return []string{"in a list that is too long to read, " + seal.Digest(list)[:8]}
+		}
 		for _, item := range list.Items {
 			out = append(out, item.GetText("kind")+" "+item.GetText("name")+" "+item.GetText("uid"))
 		}
@@ -148,11 +191,8 @@ func (o *Object) replicas(missing int64) int64 {
 // spec is the object's spec.
 func (o *Object) spec() *tree.Node { return o.root.Get("spec") }
 
-// annotation is an annotation of the object.
-func (o *Object) annotation(key string) string { return o.root.GetText("metadata", "annotations", key) }
-
-// bucket is the bucket that a workload's members use.
-func (o *Object) bucket() string {
+// env is the value of a variable of a workload's members.
+func (o *Object) env(name string) string {
 	containers := o.root.Get("spec", "template", "spec", "containers")
 	if containers == nil {
 		return ""
@@ -162,7 +202,7 @@ func (o *Object) bucket() string {
 			continue
 		}
 		for _, e := range c.Get("env").Items {
-			if e.GetText("name") == v1alpha1.EnvBucket {
+			if e.GetText("name") == name {
 				return e.GetText("value")
 			}
 		}

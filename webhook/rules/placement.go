@@ -25,6 +25,28 @@ func fleetCap(in *Input) finding {
 	return f
 }
 
+// fleetScaled: more members are asked for through the fleet's scale subresource, which does not show the zones.
+func fleetScaled(in *Input) bool {
+	return in.Operation == Update && in.Subresource == "scale" && (in.Resource == PersistentFleets || in.Resource == BucketFleets) &&
+		in.Object.replicas(0) > in.Old.replicas(0)
+}
+
+// fleetScale is fleetCap for such a request.
+func fleetScale(in *Input) finding {
+	if why := in.Facts.Fleets.unknown("the fleet"); why != "" {
+		return dontKnow(why)
+	}
+	count := in.Object.replicas(0)
+	for _, fleet := range in.Facts.Fleets.Value {
+		mine := fleet.Name == in.Name && fleet.resource() == in.Resource
+		if mine && fleet.Most > 0 && count > int64(fleet.Most) {
+			return deny("spec.replicas", fmt.Sprintf("is %d, and the zones of %s hold %d members", count, fleet, fleet.Most),
+				"raise placement.maxPerZone first, which restarts members one at a time, or ask for fewer")
+		}
+	}
+	return finding{}
+}
+
 // excess is how many members of a fleet have no place in its zones.
 func excess(f v1alpha1.Fleet) int {
 	perZone, capped := v1alpha1.ZoneCap(f)

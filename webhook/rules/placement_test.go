@@ -61,6 +61,44 @@ func TestFleetCap(t *testing.T) {
 	require.Contains(t, v.String(), "in the same commit")
 }
 
+func fleetScale(t testing.TB, resource string, was, is int) *rules.Input {
+	t.Helper()
+	in := rulestest.Input(t, rules.Update, scale("", was), scale("", is), rulestest.Calm())
+	in.Resource, in.Subresource, in.Name = resource, "scale", "my-fleet"
+	return in
+}
+
+// The scale subresource of a fleet is no way around its zones.
+func TestFleetScale(t *testing.T) {
+	two := `{spec: {placement: {maxPerZone: 2}}}`
+	for name, tc := range map[string]struct {
+		fleet   rules.Fleet
+		was, is int
+		denied  bool
+	}{
+		"to the cap":        {fleet: rulestest.Live(t, two), was: 3, is: 6},
+		"above":             {fleet: rulestest.Live(t, two), was: 3, is: 7, denied: true},
+		"above, a cache":    {fleet: rulestest.Live(t, rulestest.Bucket), was: 3, is: 4, denied: true},
+		"down, still above": {fleet: rulestest.Live(t, two), was: 9, is: 8},
+		"Relaxed":           {fleet: rulestest.Live(t, `{spec: {placement: {mode: Relaxed}}}`), was: 3, is: 100},
+		"another's":         {fleet: rulestest.Live(t, `{metadata: {name: other}}`), was: 3, is: 9},
+	} {
+		t.Run(name, func(t *testing.T) {
+			resource := rules.PersistentFleets
+			if tc.fleet.Kind == "BucketFleet" {
+				resource = rules.BucketFleets
+			}
+			in := fleetScale(t, resource, tc.was, tc.is)
+			in.Facts = rulestest.Calm(tc.fleet)
+			var want []string
+			if tc.denied {
+				want = []string{"spec.replicas: the zones of " + tc.fleet.String()}
+			}
+			requireVerdict(t, want, rules.Review(in))
+		})
+	}
+}
+
 // A change that keeps members off their nodes is admitted with a warning, in the words of fleetwright plan.
 func TestPlacementWarnings(t *testing.T) {
 	const relaxed = `{spec: {placement: {mode: Relaxed}}}`

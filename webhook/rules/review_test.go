@@ -21,6 +21,7 @@ func requests(t testing.TB) map[string]*rules.Input {
 	scaled.Subresource = "scale"
 	const unlabelled = `[{op: remove, path: /metadata/labels/celld.eric.dev~1fleet-uid}]`
 	return map[string]*rules.Input{
+		"fleet-scale":       fleetScale(t, rules.PersistentFleets, 3, 4),
 		"fleet-bucket":      rulestest.FleetInput(t, rulestest.Persistent, "", `{}`, rulestest.Calm()),
 		"workload-owner":    rulestest.Input(t, rules.Update, set, rulestest.Edited(t, set, unlabelled), rulestest.Calm()),
 		"workload-replicas": scaled,
@@ -32,6 +33,10 @@ func requests(t testing.TB) map[string]*rules.Input {
 		"sealed-owner":      rulestest.Input(t, rules.Update, service, rulestest.Edited(t, service, unlabelled), rulestest.Calm()),
 		"claim-create":      rulestest.Input(t, rules.Create, "", rulestest.Claim("data-my-fleet-0", rulestest.Foreign), rulestest.Calm()),
 		"claim-identity":    rulestest.Input(t, rules.Update, rulestest.Claim("a", ""), rulestest.Claim("a", rulestest.Foreign), rulestest.Calm()),
+		"workload-bucket":   rulestest.Input(t, rules.Create, "", set, rulestest.Calm()),
+		"part-protected":    rulestest.Input(t, rules.Delete, service, "", rulestest.Calm()),
+		"definition-delete": rulestest.Input(t, rules.Delete, definition(rules.OurDefinitions()[0]), "", rulestest.Calm()),
+		"namespace-delete":  rulestest.Input(t, rules.Delete, `{"kind":"Namespace","metadata":{"name":"fleets"}}`, "", rulestest.Calm()),
 		"claim-delete":      rulestest.Input(t, rules.Delete, rulestest.Claim("data-my-fleet-0", rulestest.Foreign), "", rulestest.Calm()),
 	}
 }
@@ -39,10 +44,11 @@ func requests(t testing.TB) map[string]*rules.Input {
 // What is not known is never taken for absent: closed rules ask for another try, open ones admit with a warning. It makes
 // no difference whether a fact was not read or could not be.
 func TestUnknownFacts(t *testing.T) {
-	open := map[string]bool{"fleet-bucket": true, "claim-create": true}
+	open := map[string]bool{"fleet-bucket": true, "claim-create": true, "namespace-delete": true, "fleet-scale": true}
 	unreadable := rules.Facts{}
 	unreadable.Fleets = rules.Fact[[]rules.Fleet]{State: rules.Failed, Why: "timeout"}
 	unreadable.Claims = rules.Fact[[]rules.Claim]{State: rules.Failed, Why: "timeout"}
+	unreadable.Instances = rules.Fact[bool]{State: rules.Failed, Why: "timeout"}
 	unreadable.Orphans = rules.Fact[[]string]{State: rules.Failed, Why: "timeout"}
 	for rule, in := range requests(t) {
 		t.Run(rule, func(t *testing.T) {
@@ -110,7 +116,7 @@ func TestFactsAreLazy(t *testing.T) {
 		"nothing changes":       {in: rulestest.Input(t, rules.Update, set, set, rulestest.Calm())},
 		"upgrade":               {in: rulestest.Input(t, rules.Update, set, upgraded, rulestest.Calm())},
 		"hand edit":             {in: rulestest.Input(t, rules.Update, set, rulestest.Edited(t, set, image), rulestest.Calm()), want: rules.Needs{Fleets: true, Live: true}},
-		"first sync":            {in: rulestest.Input(t, rules.Create, "", set, rulestest.Calm()), want: rules.Needs{Fleets: true, Bucket: true, Claims: true, Orphans: true}},
+		"first sync":            {in: rulestest.Input(t, rules.Create, "", set, rulestest.Calm()), want: rules.Needs{Fleets: true, Bucket: true, Claims: true, Orphans: true, Live: true}},
 		"fleet":                 {in: rulestest.FleetInput(t, rulestest.Persistent, "", `{}`, rulestest.Calm()), want: rules.Needs{Fleets: true, Bucket: true}},
 		"fleet, status":         {in: rulestest.FleetInput(t, rulestest.Persistent, `{}`, `{status: {phase: Ready}}`, rulestest.Calm())},
 		"claim of a member":     {in: rulestest.Input(t, rules.Create, "", rulestest.Claim("data-a-0", ""), rulestest.Calm()), want: rules.Needs{Fleets: true}},
@@ -133,8 +139,6 @@ func TestFactsAreLazy(t *testing.T) {
 func TestObjects(t *testing.T) {
 	tests := map[string]struct{ text, want string }{
 		"a list":          {`[]`, "is a list, must be an object"},
-		"deep":            {strings.Repeat(`{"a":`, 300) + `1` + strings.Repeat(`}`, 300), "nests deeper than 200 levels"},
-		"wide":            {`{"a":[` + strings.Repeat(`1,`, 60_000) + `1]}`, "holds more than 50000 values"},
 		"fleet, bad type": {`{"apiVersion":"celld.eric.dev/v1alpha1","kind":"PersistentFleet","spec":{"replicas":"x"}}`, "cannot unmarshal"},
 		"long quantity":   {`{"apiVersion":"celld.eric.dev/v1alpha1","kind":"PersistentFleet","spec":{"storage":{"size":"1` + strings.Repeat("0", 90) + `e99999999"}}}`, "spec.storage.size is out of range"},
 		"quantity, twice": {`{"apiVersion":"celld.eric.dev/v1alpha1","kind":"BucketFleet","spec":{"resources":{"limits":{"memory":"1"},"limits":{"cpu":1e999999999}}}}`, "spec.resources.limits is out of range"},

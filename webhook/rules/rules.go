@@ -15,12 +15,14 @@ const (
 	HTTPRoutes       = "httproutes"
 	Ingresses        = "ingresses"
 	Claims           = "persistentvolumeclaims"
+	Definitions      = "customresourcedefinitions"
+	Namespaces       = "namespaces"
 )
 
 // Resources lists all that are guarded.
 func Resources() []string {
 	return []string{PersistentFleets, BucketFleets, Reservations, StatefulSets, Deployments, Budgets, NetworkPolicies, Services,
-		HTTPRoutes, Ingresses, Claims}
+		HTTPRoutes, Ingresses, Claims, Definitions, Namespaces}
 }
 
 // A rule judges some requests. It reads nothing but the Input.
@@ -54,23 +56,27 @@ func dontKnow(why string) finding { return finding{unknown: why} }
 func ordered() []rule {
 	return []rule{
 		// fleet.go and placement.go
+		{name: "fleet-size", applies: fleetUnread, judge: fleetSize},
 		{name: "fleet-valid", applies: fleetWritten, judge: fleetValid},
 		{name: "fleet-cap", applies: fleetWritten, judge: fleetCap},
+		{name: "fleet-scale", applies: fleetScaled, needs: liveFleets, judge: fleetScale},
 		{name: "fleet-immutable", applies: fleetChanged, judge: fleetImmutable},
 		// Open: without the facts the healer still makes no second reservation for a bucket, and starts nothing without one.
 		{name: "fleet-bucket", applies: fleetWritten, needs: fleetBucketNeeds, judge: fleetBucket},
 		{name: "fleet-protected", applies: fleetDeleted, judge: fleetProtected},
+		{name: "fleet-orphan", applies: fleetDeleted, judge: fleetOrphan},
 		{name: "fleet-advice", applies: fleetAdvised, needs: fleetAdviceNeeds, judge: fleetAdvice},
 		// workload.go
 		{name: "workload-owner", closed: true, applies: workloadWritten, needs: ownerNeeds, judge: owner},
 		{name: "workload-replicas", closed: true, applies: workloadScaled, needs: replicasNeeds, judge: replicas},
 		{name: "workload-fleet", closed: true, applies: workloadCreated, needs: workloadFleetNeeds, judge: workloadFleet},
+		{name: "workload-bucket", closed: true, applies: workloadMoved, needs: liveFleets, judge: workloadBucket},
 		{name: "workload-disks", closed: true, applies: workloadCreated, needs: workloadDisksNeeds, judge: workloadDisks},
 		{name: "workload-orphans", closed: true, applies: workloadCreated, needs: workloadOrphansNeeds, judge: workloadOrphans},
 		{name: "workload-delete", closed: true, applies: workloadDeleted, needs: liveFleets, judge: workloadDelete},
 		// sealed.go; a changed template restarts members, hence closed
 		{name: "seal", closed: true, applies: sealedWritten, needs: sealNeeds, judge: sealed},
-		{name: "sealed-owner", closed: true, applies: partUpdated, needs: ownerNeeds, judge: owner},
+		{name: "sealed-owner", closed: true, applies: partWritten, needs: ownerNeeds, judge: owner},
 		{name: "part-protected", closed: true, applies: partDeleted, needs: liveFleets, judge: partProtected},
 		// claim.go
 		// Open: the healer names a foreign claim and adds no member on it.
@@ -79,6 +85,10 @@ func ordered() []rule {
 		{name: "claim-delete", closed: true, applies: claimDeleted, needs: claimDeleteNeeds, judge: claimDelete},
 		// reservation.go
 		{name: "reservation", closed: true, applies: reservationTouched, judge: reservation},
+		// whole.go
+		{name: "definition-delete", closed: true, applies: definitionDeleted, needs: definitionNeeds, judge: definitionDelete},
+		// Open: the namespace's end is the end of its fleets, which their owners may want while no webhook answers.
+		{name: "namespace-delete", applies: namespaceDeleted, needs: liveFleets, judge: namespaceDelete},
 	}
 }
 

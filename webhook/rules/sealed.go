@@ -4,20 +4,22 @@ package rules
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	"github.com/fleetwright/fleetwright/internal/seal"
 	"github.com/fleetwright/fleetwright/render"
 )
 
-// partUpdated: a change of what is rendered beside the workload. People may put the identity on objects of their own; what
-// has no seal is not guarded.
-func partUpdated(in *Input) bool {
-	return in.is([]Operation{Update}, Budgets, NetworkPolicies, Services, HTTPRoutes, Ingresses) &&
-		in.Old.Identity != "" && in.Old.SealText != ""
+// partWritten: what is rendered beside the workload is created or changed. People may put the identity on objects of their own;
+// what has no seal is not guarded.
+func partWritten(in *Input) bool {
+	parts := []string{Budgets, NetworkPolicies, Services, HTTPRoutes, Ingresses}
+	guarded := func(o *Object) bool { return o.Identity != "" && o.SealText != "" }
+	return in.writes(Create, parts...) && guarded(in.Object) || in.writes(Update, parts...) && (guarded(in.Old) || guarded(in.Object))
 }
 
-func sealedWritten(in *Input) bool { return workloadWritten(in) || partUpdated(in) }
+func sealedWritten(in *Input) bool { return workloadWritten(in) || partWritten(in) }
 
 // partDeleted: a deletion of what every fleet has. Routes are not meant: they go when the fleet has none any more.
 func partDeleted(in *Input) bool {
@@ -40,18 +42,21 @@ func partProtected(in *Input) finding {
 }
 
 func sealNeeds(in *Input) Needs {
-	if in.Operation == Update && len(unsealed(in)) > 0 {
+	if reasons, _ := unsealed(in); len(reasons) > 0 && !firstSealed(in) {
 		return liveFleets(in)
 	}
 	return Needs{}
 }
 
+// firstSealed: the object had no identity before. It is refused whether or not there is a fleet yet.
+func firstSealed(in *Input) bool { return in.Old == nil || in.Old.Identity == "" }
+
 // sealed admits what render printed, what it printed plus what another admission plugin added, and what changes nothing.
 // A fleet that is gone has no use for its seals.
 func sealed(in *Input) finding {
-	reasons := unsealed(in)
-	if len(reasons) == 0 || in.Operation == Create {
-		return finding{reasons: reasons}
+	reasons, warnings := unsealed(in)
+	if len(reasons) == 0 || firstSealed(in) {
+		return finding{reasons: reasons, warnings: warnings}
 	}
 	if why := in.Facts.Fleets.unknown("the fleet"); why != "" {
 		return dontKnow(why)
@@ -62,14 +67,44 @@ func sealed(in *Input) finding {
 	return finding{reasons: reasons}
 }
 
-// unsealed returns what is wrong with the seal of a write. The write is admitted when
+// unsealed returns what is wrong with the seal of a write. Fields that this version does not know count for nothing: a newer API
+// server fills them in. They are warned of.
+func unsealed(in *Input) (reasons []Reason, warnings []string) {
+	reasons = misfits(in)
+	if len(reasons) == 0 {
+		return nil, nil
+	}
+	var unknown []string
+	rest := *in
+	rest.Object, unknown = in.Object.known()
+	if in.Old != nil {
+		var before []string
+		rest.Old, before = in.Old.known()
+		unknown = append(unknown, before...)
+	}
+	if len(unknown) == 0 {
+		return reasons, nil
+	}
+	if reasons = misfits(&rest); len(reasons) > 0 {
+		return reasons, nil
+	}
+	slices.Sort(unknown)
+	unknown = slices.Compact(unknown)
+	for _, path := range unknown[:min(len(unknown), maxPaths)] {
+		warnings = append(warnings, path+": is not a field that this version of the webhook knows, and was not checked: "+
+			"if the API server does not fill it in by itself, remove it")
+	}
+	return nil, warnings
+}
+
+// misfits returns what is wrong with the seal of a write. The write is admitted when
 //
 //  1. nothing changes of what a seal covers, the seal included, but that keys go which render never set;
 //  2. the whole matches the seal: it is exactly what render printed, or repairs it;
 //  3. render's own fields match the seal, and the object is new, or rendered anew, or had other ones: another admission
 //     plugin added something to a fresh render or to a repair. With the same seal over the same fields it is a policy that
-//     wakes up later, and would restart members.
-func unsealed(in *Input) []Reason {
+//     wakes up later, and would restart members; the healer's writes of the count have to pass all the same.
+func misfits(in *Input) []Reason {
 	if in.Old != nil && in.Object.SealText == in.Old.SealText && in.Object.seal() == in.Old.seal() {
 		return nil
 	}
@@ -83,7 +118,7 @@ func unsealed(in *Input) []Reason {
 		return nil
 	case len(foreign) > 0 && err == nil && fits(in, claimed, rest.seal()):
 		return foreign // these keys are all that is wrong
-	case in.Old == nil:
+	case firstSealed(in):
 		return append(foreign, sealedWrongly(in.Object, err))
 	default:
 		return changed(in, claimed, err)
@@ -98,8 +133,11 @@ func withoutGone(in *Input) *Object {
 
 // fits says whether a new object with a seal claimed of it is admitted.
 func fits(in *Input, claimed, seal seal.Seal) bool {
-	return claimed.Full == seal.Full ||
-		claimed.Owned == seal.Owned && (in.Old == nil || in.Old.SealText != in.Object.SealText || !intact(in.Old))
+	if claimed.Full == seal.Full {
+		return true
+	}
+	counted := in.byHealer() && in.Old != nil && in.Object.replicas(1) != in.Old.replicas(1)
+	return claimed.Owned == seal.Owned && (firstSealed(in) || counted || in.Old.SealText != in.Object.SealText || !intact(in.Old))
 }
 
 // intact says that an object's own fields are as they were rendered.

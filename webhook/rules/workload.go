@@ -11,15 +11,22 @@ import (
 	"github.com/fleetwright/fleetwright/render"
 )
 
-func isWorkload(in *Input, operations ...Operation) bool {
-	return in.is(operations, StatefulSets, Deployments)
+func isWorkload(in *Input, operation Operation) bool {
+	return in.writes(operation, StatefulSets, Deployments)
 }
 
-func workloadCreated(in *Input) bool { return isWorkload(in, Create) && in.Object.Identity != "" }
+// workloadCreated: a workload is created, or one that is there first gets an identity.
+func workloadCreated(in *Input) bool {
+	return isWorkload(in, Create) && in.Object.Identity != "" || isWorkload(in, Update) && in.Object.Identity != "" && in.Old.Identity == ""
+}
 
-func workloadWritten(in *Input) bool { return isWorkload(in, Create, Update) && in.labelled() }
+func workloadWritten(in *Input) bool {
+	return (isWorkload(in, Create) || isWorkload(in, Update)) && in.labelled()
+}
 
-func workloadDeleted(in *Input) bool { return isWorkload(in, Delete) && in.labelled() }
+func workloadDeleted(in *Input) bool {
+	return isWorkload(in, Delete) && in.labelled()
+}
 
 // labelled says that the object carries an identity, or did.
 func (in *Input) labelled() bool {
@@ -63,15 +70,16 @@ func (in *Input) workloadIdentity() string {
 }
 
 func replicasNeeds(in *Input) Needs {
-	if in.Operation == Create {
-		return Needs{Claims: true}
+	if !workloadCreated(in) {
+		return liveFleets(in)
 	}
-	return liveFleets(in)
+	disks := in.Object.claimsDisks()
+	return Needs{Claims: disks, Fleets: disks, Live: disks}
 }
 
 // replicas: the healer alone changes the count, since it knows which disks are there and which members are settled.
 func replicas(in *Input) finding {
-	if in.Operation == Create {
+	if workloadCreated(in) {
 		return replicasAtCreation(in)
 	}
 	if why := in.Facts.Fleets.unknown("the fleet"); why != "" {
@@ -91,13 +99,22 @@ func replicas(in *Input) finding {
 }
 
 // replicasAtCreation: a workload starts with one member, and the healer adds the others. A restored one may have as many as
-// have kept disks: the healer would bring those back in one step too.
+// have kept disks: the healer would bring those back in one step too. So it may when no member has a disk, and none while the
+// fleet is stopped.
 func replicasAtCreation(in *Input) finding {
+	count := in.Object.replicas(1)
+	possible := count >= 0 && count <= v1alpha1.MaxMembers
+	if possible && !in.Object.claimsDisks() {
+		return finding{}
+	}
 	if why := in.Facts.Claims.unknown("the members' claims"); why != "" {
 		return dontKnow(why)
 	}
-	count := in.Object.replicas(1)
-	if count > 0 && count <= v1alpha1.MaxMembers && in.Object.claimsDisks() && keptDisks(in) >= int(count) {
+	if why := in.Facts.Fleets.unknown("the fleet"); why != "" {
+		return dontKnow(why)
+	}
+	fleet := in.liveFleet(in.Object.Identity)
+	if possible && (count > 0 && keptDisks(in) >= int(count) || count == 0 && fleet != nil && fleet.Stopped) {
 		return finding{}
 	}
 	return deny("spec.replicas", fmt.Sprintf("is %d; a workload starts with 1 member, and the healer adds the others", count),
@@ -117,23 +134,26 @@ func keptDisks(in *Input) int {
 	return n
 }
 
-// workloadFleetNeeds is cached: for a fleet that is going meanwhile the healer deletes the workload, and one that is not
-// seen yet is taken for the last of all on its bucket.
-func workloadFleetNeeds(*Input) Needs { return Needs{Fleets: true, Bucket: true} }
+// workloadFleetNeeds: fleets are live, since a second workload beside that of a fleet would write its bucket; who else is on the
+// bucket is read from the cache.
+func workloadFleetNeeds(*Input) Needs { return Needs{Fleets: true, Bucket: true, Live: true} }
 
-// workloadFleet: nothing starts for a fleet that is going, nor on a bucket that is another's. A sync may apply the workload
-// before its fleet; then every fleet on the bucket was there first.
+// workloadFleet: nothing starts for a fleet that is going, nor on a bucket that is another's, nor beside the fleet's own workload. A
+// sync may apply the workload before its fleet; then every fleet on the bucket was there first.
 func workloadFleet(in *Input) finding {
 	if why := in.Facts.Fleets.unknown("the fleet"); why != "" {
 		return dontKnow(why)
 	}
-	me := Fleet{Namespace: in.Namespace, Name: in.Object.Name, Identity: in.Object.Identity}
+	me := Fleet{Namespace: in.Namespace, Name: in.Object.Name, Identity: in.Object.Identity, Bucket: in.bucket()}
 	fleet := in.liveFleet(me.Identity)
 	if fleet != nil && fleet.Terminating {
 		return deny("metadata.labels["+v1alpha1.LabelFleetUID+"]", fmt.Sprintf("%s is being deleted", fleet),
 			"remove the workload from Git together with the fleet, or sync again once the fleet is gone")
 	}
-	if in.Object.bucket() == "" {
+	if f := beside(in, fleet); len(f.reasons) > 0 {
+		return f
+	}
+	if me.Bucket == (v1alpha1.BucketURL{}) {
 		return finding{} // the seal tells about it
 	}
 	remedy := "create the fleet with a bucket or prefix of its own"
@@ -152,9 +172,80 @@ func workloadFleet(in *Input) finding {
 	return f
 }
 
-func workloadDisksNeeds(in *Input) Needs { return Needs{Claims: in.Object.claimsDisks()} }
+// beside refuses a second workload of a fleet: under another name, or of another kind. Its seal says only that some fleet renders
+// to it.
+func beside(in *Input, fleet *Fleet) finding {
+	disks := in.Object.claimsDisks()
+	switch {
+	case fleet == nil:
+		return finding{}
+	case fleet.Name != in.Object.Name:
+		return deny("metadata.name", fmt.Sprintf("the identity is that of %s, whose workload has its name", fleet),
+			"delete that fleet first, or give this one another spec.identity")
+	case in.Object.Huge: // the seal tells about it
+		return finding{}
+	case fleet.Workload != in.Resource || disks != (fleet.Kind == v1alpha1.KindPersistentFleet):
+		want := map[string]string{StatefulSets: "a StatefulSet", Deployments: "a Deployment"}[fleet.Workload]
+		if fleet.Workload == in.Resource {
+			want = "one whose members have disks"
+			if disks {
+				want = "one whose members have no disks"
+			}
+		}
+		return deny("kind", fmt.Sprintf("the workload of %s is %s", fleet, want),
+			"apply what the live fleet renders to; to change its kind or workload, delete it first, and sync again once it is gone")
+	default:
+		return finding{}
+	}
+}
 
-// workloadDisks: a member would start on a disk that holds another fleet's data, or anybody's.
+// bucketSettings are the variables that say where a fleet's data is.
+var bucketSettings = []string{v1alpha1.EnvBucket, v1alpha1.EnvAWSRegion, v1alpha1.EnvAzureAccount}
+
+// workloadMoved: what a workload is first to say about its bucket, or says otherwise than before.
+func workloadMoved(in *Input) bool {
+	if !workloadWritten(in) || in.Object.env(v1alpha1.EnvBucket) == "" {
+		return false
+	}
+	differs := func(name string) bool { return in.Object.env(name) != in.Old.env(name) }
+	return workloadCreated(in) || slices.ContainsFunc(bucketSettings, differs)
+}
+
+// workloadBucket keeps members on the bucket of the live fleet: a seal says only that some fleet renders to the template.
+func workloadBucket(in *Input) finding {
+	if why := in.Facts.Fleets.unknown("the fleet"); why != "" {
+		return dontKnow(why)
+	}
+	fleet := in.liveFleet(in.workloadIdentity())
+	if fleet == nil || fleet.Terminating {
+		return finding{}
+	}
+	account := ""
+	if fleet.Bucket.Scheme == v1alpha1.SchemeAzure {
+		account = fleet.Bucket.Store
+	}
+	var f finding
+	for i, want := range []string{fleet.Bucket.String(), fleet.Region, account} {
+		name := bucketSettings[i]
+		is := in.Object.env(name)
+		if name == v1alpha1.EnvBucket {
+			is = in.bucketOf(is).String()
+		}
+		if is != want {
+			f.reasons = append(f.reasons, Reason{"spec.template.spec.containers[" + v1alpha1.ContainerName + "].env[" + name + "].value",
+				fmt.Sprintf("is %q, and that of %s is %q", is, fleet, want), "apply what the live fleet renders to; its bucket cannot be changed"})
+		}
+	}
+	return f
+}
+
+func workloadDisksNeeds(in *Input) Needs {
+	disks := in.Object.claimsDisks()
+	return Needs{Claims: disks, Fleets: disks, Live: disks}
+}
+
+// workloadDisks: a member would start on a disk that holds another fleet's data, or anybody's. Beyond the members that are asked
+// for, the healer looks before it adds one.
 func workloadDisks(in *Input) finding {
 	if !in.Object.claimsDisks() {
 		return finding{}
@@ -162,9 +253,16 @@ func workloadDisks(in *Input) finding {
 	if why := in.Facts.Claims.unknown("the members' claims"); why != "" {
 		return dontKnow(why)
 	}
+	if why := in.Facts.Fleets.unknown("the fleet"); why != "" {
+		return dontKnow(why)
+	}
+	members := in.Object.replicas(1)
+	if fleet := in.liveFleet(in.Object.Identity); fleet != nil {
+		members = max(members, int64(fleet.Replicas))
+	}
 	var f finding
 	for _, c := range in.Facts.Claims.Value {
-		if c.Identity == in.Object.Identity {
+		if _, ordinal, ok := memberOf(c.Name); c.Identity == in.Object.Identity || !ok || int64(ordinal) >= members {
 			continue
 		}
 		has, mine := "no identity", "restore the claim with the label "+v1alpha1.LabelFleetUID+": "+in.Object.Identity

@@ -16,6 +16,8 @@ import (
 const (
 	count3 = `[{op: add, path: /spec/replicas, value: 3}]`
 	count0 = `[{op: add, path: /spec/replicas, value: 0}]`
+
+	stopped = `{spec: {maintenance: {stopped: true}}}`
 )
 
 func disks(f rules.Fleet, n int) []rules.Claim {
@@ -46,6 +48,9 @@ func TestWorkloadCreate(t *testing.T) {
 			f.Fleets, f.Rivals = rulestest.Known([]rules.Fleet(nil)), rulestest.Known([]rules.Fleet(nil))
 		}},
 		"before its fleet, which is seen at the second look": {facts: func(f *rules.Facts) { f.Fleets = rulestest.Known([]rules.Fleet(nil)) }},
+		"before its fleet, whose name another identity has": {facts: func(f *rules.Facts) {
+			f.Fleets, f.Rivals = rulestest.Known([]rules.Fleet(nil)), rulestest.Known([]rules.Fleet{rulestest.Live(t, `{spec: {identity: `+rulestest.Foreign+`}}`)})
+		}, want: []string{"spec.template: PersistentFleet fleets/my-fleet uses"}},
 		"before its fleet, on a bucket in use": {facts: func(f *rules.Facts) {
 			f.Fleets, f.Rivals = rulestest.Known([]rules.Fleet(nil)), rulestest.Known([]rules.Fleet{rulestest.Live(t, `{metadata: {name: a}}`)})
 		}, want: []string{"spec.template: PersistentFleet fleets/a uses"}},
@@ -53,7 +58,7 @@ func TestWorkloadCreate(t *testing.T) {
 			f.Fleets = rulestest.Known([]rules.Fleet{rulestest.Live(t, rulestest.Terminating)})
 		}, want: []string{label + ": being deleted"}},
 		"bucket reserved for another": {facts: func(f *rules.Facts) {
-			f.Reservation = rulestest.Known(rules.Reservation{Identity: rulestest.Foreign, Fleet: "PersistentFleet others/first"})
+			f.Reservations = rulestest.Reserved(me, rulestest.Foreign)
 		}, want: []string{"spec.template: PersistentFleet others/first"}},
 		"bucket of an older fleet": {facts: func(f *rules.Facts) {
 			f.Rivals = rulestest.Known([]rules.Fleet{me, rulestest.Live(t, `{metadata: {name: a}}`)})
@@ -61,9 +66,25 @@ func TestWorkloadCreate(t *testing.T) {
 		"claim of another fleet": {facts: func(f *rules.Facts) {
 			f.Claims = rulestest.Known([]rules.Claim{{Name: "data-my-fleet-0", Identity: me.Identity}, {Name: "data-my-fleet-1", Identity: rulestest.Foreign}, {Name: "data-my-fleet-2"}})
 		}, want: []string{"spec.volumeClaimTemplates: data-my-fleet-1 is at", "spec.volumeClaimTemplates: data-my-fleet-2 is at a member's name and has no identity"}},
-		"Deployment": {fleet: rulestest.Bucket, facts: func(f *rules.Facts) { f.Fleets = rulestest.Known([]rules.Fleet{rulestest.Live(t, rulestest.Bucket)}) }},
-		"Deployment of three": {fleet: rulestest.Bucket, patch: count3, facts: func(f *rules.Facts) { f.Claims = rulestest.Known(disks(me, 3)) },
-			want: []string{"spec.replicas: is 3"}},
+		"Deployment":             {fleet: rulestest.Bucket, facts: func(f *rules.Facts) { f.Fleets = rulestest.Known([]rules.Fleet{rulestest.Live(t, rulestest.Bucket)}) }},
+		"Deployment of three":    {fleet: rulestest.Bucket, patch: count3, facts: func(f *rules.Facts) { f.Fleets = rulestest.Known([]rules.Fleet{rulestest.Live(t, rulestest.Bucket)}) }},
+		"Deployment of none":     {fleet: rulestest.Bucket, patch: count0, facts: func(f *rules.Facts) { f.Fleets = rulestest.Known([]rules.Fleet{rulestest.Live(t, rulestest.Bucket)}) }},
+		"Deployment of too many": {fleet: rulestest.Bucket, patch: `[{op: add, path: /spec/replicas, value: 101}]`, facts: func(f *rules.Facts) { f.Fleets = rulestest.Known([]rules.Fleet{rulestest.Live(t, rulestest.Bucket)}) }, want: []string{"spec.replicas: is 101"}},
+		"no members, stopped":    {patch: count0, facts: func(f *rules.Facts) { f.Fleets = rulestest.Known([]rules.Fleet{rulestest.Live(t, stopped)}) }},
+		"one member, stopped":    {facts: func(f *rules.Facts) { f.Fleets = rulestest.Known([]rules.Fleet{rulestest.Live(t, stopped)}) }},
+		"claim of another beyond the members": {facts: func(f *rules.Facts) {
+			f.Claims = rulestest.Known([]rules.Claim{{Name: "data-my-fleet-3", Identity: rulestest.Foreign}, {Name: "data-my-fleet-50"}})
+		}},
+		"claim of another beyond the fleet's members, but asked for": {patch: `[{op: add, path: /spec/replicas, value: 4}]`, facts: func(f *rules.Facts) {
+			f.Claims = rulestest.Known(append(disks(me, 3), rules.Claim{Name: "data-my-fleet-3"}))
+		}, want: []string{"spec.replicas: is 4", "spec.volumeClaimTemplates: data-my-fleet-3"}},
+		"claim of another, before its fleet": {facts: func(f *rules.Facts) {
+			f.Fleets, f.Rivals = rulestest.Known([]rules.Fleet(nil)), rulestest.Known([]rules.Fleet(nil))
+			f.Claims = rulestest.Known([]rules.Claim{{Name: "data-my-fleet-0"}, {Name: "data-my-fleet-1"}})
+		}, want: []string{"spec.volumeClaimTemplates: data-my-fleet-0"}},
+		"fleet deleted, and protected": {facts: func(f *rules.Facts) {
+			f.Fleets = rulestest.Known([]rules.Fleet{rulestest.Live(t, rulestest.Terminating, `{metadata: {annotations: {celld.eric.dev/protect: "true"}}}`)})
+		}},
 		"members without a controller": {facts: func(f *rules.Facts) {
 			f.Orphans = rulestest.Known([]string{"my-fleet-0", "my-fleet-2", "other-1", "my-fleet-x"})
 		},
@@ -102,15 +123,15 @@ func TestWorkloadCreate(t *testing.T) {
 func TestWorkloadRemedies(t *testing.T) {
 	me, rival := rulestest.Live(t), rulestest.Live(t, `{metadata: {name: a}}`)
 	none := rulestest.Known([]rules.Fleet(nil))
-	reserved := rulestest.Known(rules.Reservation{Identity: rulestest.Foreign, Fleet: "PersistentFleet others/first"})
+	reserved := rulestest.Reserved(me, rulestest.Foreign)
 	tests := map[string]struct {
 		facts func(*rules.Facts)
 		want  string
 	}{
 		"rival":                      {func(f *rules.Facts) { f.Rivals = rulestest.Known([]rules.Fleet{rival}) }, "delete the fleet and create it anew with a bucket or prefix of its own"},
 		"rival, before the fleet":    {func(f *rules.Facts) { f.Fleets, f.Rivals = none, rulestest.Known([]rules.Fleet{rival}) }, "create the fleet with a bucket or prefix of its own"},
-		"reserved":                   {func(f *rules.Facts) { f.Reservation = reserved }, "delete the fleet and create it anew with a bucket or prefix of its own, or with spec.identity " + rulestest.Foreign + " to take the other over"},
-		"reserved, before the fleet": {func(f *rules.Facts) { f.Fleets, f.Reservation = none, reserved }, "create the fleet with a bucket or prefix of its own, or with spec.identity " + rulestest.Foreign + " to take the other over"},
+		"reserved":                   {func(f *rules.Facts) { f.Reservations = reserved }, "delete the fleet and create it anew with a bucket or prefix of its own, or with spec.identity " + rulestest.Foreign + " to take the other over"},
+		"reserved, before the fleet": {func(f *rules.Facts) { f.Fleets, f.Reservations = none, reserved }, "create the fleet with a bucket or prefix of its own, or with spec.identity " + rulestest.Foreign + " to take the other over"},
 		"claim with another identity": {func(f *rules.Facts) {
 			f.Claims = rulestest.Known([]rules.Claim{{Name: "data-my-fleet-1", Identity: rulestest.Foreign}})
 		}, "if it is this fleet's disk, create the fleet, deleted first if it is there, with spec.identity " + rulestest.Foreign + "; else delete the claim, or create the fleet under another name"},
@@ -206,6 +227,7 @@ func TestWorkloadDelete(t *testing.T) {
 		"gone":                     {fleet: rulestest.Live(t, `{metadata: {name: other}}`)},
 		"gone, orphan":             {fleet: rulestest.Live(t, `{metadata: {name: other}}`), orphan: true},
 		"same name, other bucket":  {fleet: rulestest.Live(t, `{spec: {storage: {bucket: s3://other}}}`)},
+		"another name":             {fleet: rulestest.Live(t, `{metadata: {name: other}, spec: {identity: `+rulestest.Live(t).Identity+`}}`)},
 		"left by another kind":     {fleet: rulestest.Live(t, rulestest.Bucket)},
 		"deleted already":          {fleet: rulestest.Live(t), patch: `[{op: add, path: /metadata/deletionTimestamp, value: "2026-01-03T00:00:00Z"}]`},
 		"deleted already, orphans": {fleet: rulestest.Live(t), orphan: true, patch: `[{op: add, path: /metadata/deletionTimestamp, value: "2026-01-03T00:00:00Z"}]`, want: []string{"propagationPolicy: Orphan"}},

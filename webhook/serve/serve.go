@@ -188,7 +188,11 @@ func slim(object any) (any, error) {
 	}
 	delete(u.Object, "status")
 	u.SetManagedFields(nil)
+	protect, protected := u.GetAnnotations()[v1alpha1.AnnotationProtect]
 	u.SetAnnotations(nil)
+	if protected {
+		u.SetAnnotations(map[string]string{v1alpha1.AnnotationProtect: protect})
+	}
 	if spec, ok := u.Object["spec"].(map[string]any); ok {
 		for key := range spec {
 			switch key {

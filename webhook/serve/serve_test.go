@@ -115,7 +115,7 @@ func TestDrainingIsNotReady(t *testing.T) {
 // The cache keeps what facts are made of, and nothing else.
 func TestSlim(t *testing.T) {
 	u := &unstructured.Unstructured{Object: map[string]any{
-		"metadata": map[string]any{"name": "a", "annotations": map[string]any{"a": "b"}, "managedFields": []any{map[string]any{}}},
+		"metadata": map[string]any{"name": "a", "annotations": map[string]any{"a": "b", "celld.eric.dev/protect": "true"}, "managedFields": []any{map[string]any{}}},
 		"spec": map[string]any{"replicas": int64(3), "storage": map[string]any{"bucket": "s3://a"}, "env": []any{}, "identity": "x",
 			"maintenance": map[string]any{"paused": true}, "workload": "Ordered"},
 		"status": map[string]any{"phase": "Ready"},
@@ -123,7 +123,7 @@ func TestSlim(t *testing.T) {
 	slimmed, err := slim(u)
 	require.NoError(t, err)
 	require.Equal(t, map[string]any{
-		"metadata": map[string]any{"name": "a"},
+		"metadata": map[string]any{"name": "a", "annotations": map[string]any{"celld.eric.dev/protect": "true"}},
 		"spec": map[string]any{"replicas": int64(3), "storage": map[string]any{"bucket": "s3://a"}, "identity": "x",
 			"maintenance": map[string]any{"paused": true}, "workload": "Ordered"},
 	}, slimmed.(*unstructured.Unstructured).Object)

@@ -39,6 +39,9 @@ const shutdownTime = 15 * time.Second
 // maxStreams is how many reviews of one connection are read at a time. An API server that has more opens another connection.
 const maxStreams = 100
 
+// readTimeout bounds how long a review may be on its way: a little longer than the API server waits for the answer.
+const readTimeout = 6 * time.Second
+
 // Start serves until the context ends, then answers what is in flight.
 func (s *server) Start(ctx context.Context) error {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", s.address)
@@ -53,7 +56,7 @@ func (s *server) Start(ctx context.Context) error {
 		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: maxStreams},
 		MaxHeaderBytes:    64 << 10,
 		ReadHeaderTimeout: 10 * time.Second,
-		ReadTimeout:       20 * time.Second,
+		ReadTimeout:       readTimeout,
 		WriteTimeout:      20 * time.Second,
 		IdleTimeout:       2 * time.Minute,
 		ErrorLog:          nil,

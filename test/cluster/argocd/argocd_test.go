@@ -24,6 +24,7 @@ func TestArgoCD(t *testing.T) {
 		"the page can be followed":                             s.testPage,
 		"what cannot be rendered reaches nothing":              s.testBroken,
 		"what is refused is tried again, until Git has better": s.testRefused,
+		"force deletes nothing that cannot be changed":         s.testForced,
 		"server-side diff hides what is refused":               s.testServerSideDiff,
 		"the sidecar fits the repo server":                     s.testSidecar,
 		"a fleet without disks":                                s.testBucketFleet,

@@ -85,6 +85,31 @@ func (s *system) testRefused(t *testing.T) {
 	f.waitReplicas(4)
 }
 
+// testForced commits another bucket to a fleet that is applied with force, which
+// deletes what is Invalid: the change is Forbidden, and all stays.
+func (s *system) testForced(t *testing.T) {
+	t.Parallel()
+	f := s.newFleet(t, "forced")
+	f.edit(directory+"/fleet.yaml", "  name: my-fleet\n", "  name: my-fleet\n  annotations: {argocd.argoproj.io/sync-options: Force=true}\n")
+	good := f.commit("A fleet")
+	f.start(func(o *unstructured.Unstructured) { // with server-side apply there is no force
+		unstructured.RemoveNestedField(o.Object, "spec", "syncPolicy", "syncOptions")
+	})
+	f.waitSynced(good, "Healthy")
+	before := f.generations(t)
+
+	f.edit(directory+"/fleet.yaml", "bucket: s3://forced", "bucket: s3://another")
+	f.commit("Another bucket")
+	f.refresh()
+	f.wait("to be refused", func() bool {
+		return f.OperationState.Phase == "Running" && strings.Contains(f.OperationState.Message, "spec.storage.bucket: cannot be changed")
+	})
+	after := f.generations(t)
+	for _, object := range []string{"PersistentFleet my-fleet", "StatefulSet my-fleet"} {
+		require.Equal(t, before[object], after[object])
+	}
+}
+
 // testServerSideDiff shows why the examples do not ask for it: Argo CD forgets
 // that a commit was refused.
 func (s *system) testServerSideDiff(t *testing.T) {

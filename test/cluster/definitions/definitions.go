@@ -14,7 +14,9 @@ import (
 	"testing"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
@@ -42,7 +44,8 @@ func Routes(ctx context.Context, c *cluster.Cluster) error {
 	return install(ctx, c, manifest)
 }
 
-// forbid installs the policy that goes with the definitions. It is at work a moment later.
+// forbid installs the policy that goes with the definitions, and waits until
+// it is at work.
 func forbid(ctx context.Context, c *cluster.Cluster) error {
 	objects, err := cluster.Decode(policy.Fields)
 	if err != nil {
@@ -53,7 +56,22 @@ func forbid(ctx context.Context, c *cluster.Cluster) error {
 			return err
 		}
 	}
-	return nil
+	probe := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "celld.eric.dev/v1alpha1", "kind": "StorageReservation", "metadata": map[string]any{"name": "s3-probe-policy"},
+		"spec": map[string]any{"bucket": "s3://probe-policy", "identity": "8f14e45f-ceea-467f-a9d5-0c2a1f5b7e11",
+			"fleet": map[string]any{"kind": "PersistentFleet", "namespace": "probe", "name": "probe"}},
+	}}
+	if err := c.Client.Create(ctx, probe); err != nil {
+		return err
+	}
+	change := client.RawPatch(types.MergePatchType, []byte(`{"spec":{"bucket":"s3://another"}}`))
+	if err := cluster.Await(ctx, cluster.Patience, "the policy to forbid changes", func(ctx context.Context) (bool, string) {
+		err := c.Client.Patch(ctx, probe.DeepCopy(), change, client.DryRunAll)
+		return apierrors.IsForbidden(err), fmt.Sprint(err)
+	}); err != nil {
+		return err
+	}
+	return c.Client.Delete(ctx, probe)
 }
 
 // Fleets returns the definitions of fleets and reservations as they ship.

@@ -76,15 +76,16 @@ func stopped(t *testing.T, f *flux) {
 }
 
 func blocked(t *testing.T, f *flux) {
-	tm := f.newSmallTeam(t)
+	tm := f.team(t)
 	tm.w.AddNode(tm.w.Zones[0])
-	// Somebody's claim, made while no webhook answered: it asks nobody about
-	// this user's claims either.
-	unguarded := cluster.NewClient(t, f.ServiceAccountConfig(t, "kube-system", "statefulset-controller"))
+	// Somebody's claim, which was there before the fleet.
 	foreign := &corev1.PersistentVolumeClaim{ObjectMeta: tm.meta("data-my-fleet-3")}
 	foreign.Spec.AccessModes = []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce}
 	foreign.Spec.Resources.Requests = corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")}
-	require.NoError(t, unguarded.Create(t.Context(), foreign))
+	require.NoError(t, f.Client.Create(t.Context(), foreign))
+	tm.remove(sessionsFile)
+	tm.follow(fleetsFile)
+	tm.commit(ready)
 
 	tm.edit(fleetFile, "replicas: 3", "replicas: 4")
 	tm.commit(failed("HealthCheckFailed", "PersistentFleet/"+tm.w.Namespace+"/my-fleet status: 'Failed'"))

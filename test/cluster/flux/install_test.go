@@ -40,7 +40,7 @@ func (f *flux) installs(t *testing.T) {
 }
 
 // uninstalls deletes the fleets, then Fleetwright: everything goes but the
-// definitions and the reservations.
+// definitions, with their policy, and the reservations.
 func (f *flux) uninstalls(t *testing.T) {
 	t.Helper()
 	for _, name := range []string{"fleets", "fleetwright"} {
@@ -48,7 +48,7 @@ func (f *flux) uninstalls(t *testing.T) {
 		f.inExample(t, "kubectl -n flux-system delete kustomization "+name)
 		for _, object := range objects {
 			switch object.GetKind() {
-			case "CustomResourceDefinition":
+			case "CustomResourceDefinition", "ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding":
 				require.NoError(t, f.Client.Get(t.Context(), key(object), object))
 				require.Empty(t, object.GetDeletionTimestamp())
 				continue

@@ -52,6 +52,8 @@ func protectedFleet(t *testing.T, f *flux) {
 	// Whoever meant it puts the fleet back, and all is as it was.
 	tm.write(fleetFile, file)
 	tm.commit(ready)
+	tm.edit(fleetFile, `celld.eric.dev/protect: "true"`, `celld.eric.dev/protect: "false"`) // else its namespace would stay
+	tm.commit(ready)
 }
 
 func suspendedKustomization(t *testing.T, f *flux) {

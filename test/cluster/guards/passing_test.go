@@ -172,14 +172,14 @@ func TestDryRunAndDiff(t *testing.T) {
 	})
 }
 
-// Status and scale of the fleet are not the webhook's business, and neither is
+// Status and scale of the fleet pass, within what its zones can hold, and so does
 // what controllers write.
 func TestSubresourcesPass(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t)
 	f.sync()
 	for _, args := range [][]string{
-		{"scale", "pfleet/my-fleet", "--replicas=4"},
+		{"scale", "pfleet/my-fleet", "--replicas=3"},
 		{"patch", "pfleet/my-fleet", "--subresource=status", "--type=merge", "-p", `{"status":{"phase":"Ready","desiredReplicas":4}}`},
 		{"patch", "statefulset/my-fleet", "--subresource=status", "--type=merge", "-p", `{"status":{"replicas":1,"conditions":[]}}`},
 		{"patch", "pfleet/my-fleet", "--type=merge", "-p", `{"metadata":{"finalizers":["celld.eric.dev/fleet-cleanup"]}}`},
@@ -266,9 +266,9 @@ func (f *fleet) reservation() *unstructured.Unstructured {
 func TestWarnings(t *testing.T) {
 	t.Parallel()
 	f := newLive(t)
-	said, err := f.kubectl("", patch("pfleet/my-fleet", `{"spec":{"placement":{"zones":["`+f.Shared().Placement.Zones[0]+`"]},"replicas":2}}`)...)
+	said, err := f.kubectl("", patch("pfleet/my-fleet", `{"spec":{"placement":{"zones":["`+f.Shared().Placement.Zones[0]+`"],"maxPerZone":3},"replicas":2}}`)...)
 	require.NoError(t, err, said)
-	require.Contains(t, said, "Warning: spec.placement.zones: ")
+	require.Contains(t, said, "Warning: spec.placement: moves members with a disk in "+f.Shared().Placement.Zones[1])
 	require.Contains(t, said, "Warning: spec.replicas: 3 members are ready; those from my-fleet-2 on stop one at a time")
 
 	cache := newBucketFleet(t, f.c)

@@ -36,6 +36,7 @@ func TestHandEditsAreRefused(t *testing.T) {
 	}{
 		"set image":       {[]string{"set", "image", "statefulset/my-fleet", "celld=registry.test/other"}, []string{"spec.template.spec.containers[celld].image: differs", "spec.runtimeImage of the fleet in Git"}},
 		"scale":           {[]string{"scale", "statefulset/my-fleet", "--replicas=5"}, []string{"spec.replicas: only the healer changes it, here from 1 to 5"}},
+		"scale the fleet": {[]string{"scale", "pfleet/my-fleet", "--replicas=50"}, []string{"spec.replicas: is 50, and the zones of PersistentFleet"}},
 		"rollout restart": {[]string{"rollout", "restart", "statefulset/my-fleet"}, []string{"spec.maintenance.restartToken"}},
 		"set env":         {[]string{"set", "env", "statefulset/my-fleet", "CELLD_TTL_MS=1"}, []string{"spec.template.spec.containers[celld].env[CELLD_TTL_MS].value: differs"}},
 		"set resources":   {[]string{"set", "resources", "statefulset/my-fleet", "--limits=memory=9Gi"}, []string{"spec.resources of the fleet in Git"}},

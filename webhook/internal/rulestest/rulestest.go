@@ -147,14 +147,21 @@ const Terminating = `{metadata: {deletionTimestamp: "2026-01-03T00:00:00Z"}}`
 // Calm are the facts of a cluster that holds one fleet and nothing in the way.
 func Calm(fleets ...rules.Fleet) rules.Facts {
 	return rules.Facts{
-		Namespace:   Known(rules.Namespace{}),
-		Fleets:      Known(fleets),
-		Rivals:      Known(fleets),
-		Reservation: rules.Fact[rules.Reservation]{State: rules.Absent},
-		Workload:    Known(rules.Workload{Replicas: 3, Ready: 3}),
-		Claims:      Known([]rules.Claim(nil)),
-		Orphans:     Known([]string(nil)),
+		Namespace:    Known(rules.Namespace{}),
+		Fleets:       Known(fleets),
+		Rivals:       Known(fleets),
+		Reservations: Known([]rules.Reservation(nil)),
+		Workload:     Known(rules.Workload{Replicas: 3, Ready: 3}),
+		Claims:       Known([]rules.Claim(nil)),
+		Orphans:      Known([]string(nil)),
+		Instances:    Known(len(fleets) > 0),
 	}
+}
+
+// Reserved is the reservation of a fleet's bucket for an identity.
+func Reserved(of rules.Fleet, identity string) rules.Fact[[]rules.Reservation] {
+	return Known([]rules.Reservation{{Name: render.ReservationName(of.Bucket), Bucket: of.Bucket.String(), Identity: identity,
+		Fleet: "PersistentFleet others/first"}})
 }
 
 // Known is a fact that was read.
@@ -174,6 +181,7 @@ func Input(t testing.TB, operation rules.Operation, old, object string, facts ru
 	in.Resource = map[string]string{
 		"StatefulSet": rules.StatefulSets, "Deployment": rules.Deployments, "PodDisruptionBudget": rules.Budgets,
 		"NetworkPolicy": rules.NetworkPolicies, "Service": rules.Services, "HTTPRoute": rules.HTTPRoutes, "Ingress": rules.Ingresses,
+		"CustomResourceDefinition": rules.Definitions, "Namespace": rules.Namespaces,
 		"PersistentVolumeClaim": rules.Claims, "StorageReservation": rules.Reservations, "Scale": rules.StatefulSets,
 	}[kind]
 	return in
