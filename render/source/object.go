@@ -150,6 +150,14 @@ func (r *reader) fleet(doc Document, in input, flaws []flaw) {
 		r.located(in, doc.ID, invisible)
 		return
 	}
+	root, rewritten := unrewritten(in.name, doc.root, nil)
+	if len(rewritten) > 0 {
+		r.located(in, doc.ID, rewritten)
+		return
+	}
+	if doc.root = root; in.built {
+		quote(root)
+	}
 	r.dropServerFields(&doc, in)
 	if warning := flux.Mark(doc.root); warning != "" {
 		r.warnings = append(r.warnings, Problem{File: doc.File, Pos: doc.Pos, Object: doc.ID, Message: warning})
