@@ -120,8 +120,9 @@ func (l *resourceList) render() (source.Problems, error) {
 		next++
 		return nil
 	})
-	l.items.Content = all.all()
-	return slices.Concat(set.Warnings, warnings), err
+	var removed source.Problems
+	l.items.Content, removed = all.all(!generator)
+	return slices.Concat(set.Warnings, warnings, removed), err
 }
 
 func (l *resourceList) write(out io.Writer) error {

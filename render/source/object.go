@@ -50,7 +50,8 @@ func (r *reader) object(in input, n *tree.Node, text []byte, flaws []flaw) {
 		if doc.Text = text; text == nil && !in.item {
 			doc.Text = tree.AppendYAML(nil, n)
 		}
-		doc.root, doc.replaced = locations(n), in.item && isRendered(n)
+		doc.root, doc.renderer = locations(n), rendererOf(n)
+		doc.replaced = in.item && doc.renderer != ""
 		r.documents = append(r.documents, doc)
 		return
 	}

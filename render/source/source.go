@@ -48,7 +48,9 @@ type Document struct {
 	Text []byte
 
 	root *tree.Node
-	// replaced says that the object was rendered earlier and is about to be rendered anew.
+	// renderer is the namespace and name of the fleet that the object was rendered from earlier, "" for any other object.
+	renderer string
+	// replaced says that the object is about to be rendered anew.
 	replaced bool
 }
 
