@@ -4,6 +4,7 @@ package krm_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"flag"
 	"os"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/require"
+	"sigs.k8s.io/yaml"
 
 	"github.com/fleetwright/fleetwright/internal/krm"
 )
@@ -93,6 +95,27 @@ func TestObjectsOfAFleetThatIsGoneGo(t *testing.T) {
 	require.Contains(t, got, "name: another-peers")
 }
 
+// A list in JSON comes back in JSON, with the same objects as one in YAML; strings that look like other values stay strings.
+func TestJSONComesBackAsJSON(t *testing.T) {
+	asYAML := read(t, "testdata/transformer/in.yaml")
+	asJSON, err := yaml.YAMLToJSON([]byte(asYAML))
+	require.NoError(t, err)
+	got := run(t, string(asJSON))
+	require.True(t, json.Valid([]byte(got)), got)
+	want, err := yaml.YAMLToJSON([]byte(run(t, asYAML)))
+	require.NoError(t, err)
+	require.JSONEq(t, string(want), got)
+	require.Equal(t, got, run(t, got))
+
+	var out bytes.Buffer
+	problems, _, err := krm.Run(strings.NewReader(strings.Replace(string(asJSON), `"replicas":3`, `"replicas":0`, 1)), &out)
+	require.NoError(t, err)
+	require.NotEmpty(t, problems)
+	require.True(t, json.Valid(out.Bytes()))
+	odd := `{"kind":"ResourceList","items":[{"apiVersion":"v1","kind":"A","a":"yes\u2028\n\"","b":"1e3","c":1e3,"d":null,"e":[true,-0.5,{}],"":"~"}]}`
+	require.JSONEq(t, odd, run(t, odd))
+}
+
 // Problems leave the items as they were and stand in the results.
 func TestProblemsAreResults(t *testing.T) {
 	in := strings.Replace(read(t, "testdata/transformer/in.yaml"), "replicas: 3", "replicas: 0", 1)
@@ -129,6 +152,8 @@ func TestBadLists(t *testing.T) {
 		"config kind": {"kind: ResourceList\nfunctionConfig: {apiVersion: v1, kind: Secret}\n", "stdin: functionConfig: is a Secret of v1"},
 		"config data": {"kind: ResourceList\nfunctionConfig: {apiVersion: v1, kind: ConfigMap, data: {namespaces: x}}\n",
 			"stdin: functionConfig: data.namespaces is unknown; known here: healerNamespace, namespace"},
+		"config twice": {"kind: ResourceList\nfunctionConfig: {apiVersion: v1, kind: ConfigMap, data: {namespace: x, namespace: y}}\n",
+			"stdin: functionConfig: data.namespace is given twice: keep one of them"},
 		"cyclic alias":      {"kind: ResourceList\nitems: &a [*a]\n", "stdin: holds an alias that contains itself"},
 		"item without kind": {"kind: ResourceList\nitems:\n- metadata: {name: x}\n", "stdin:3:3: is no Kubernetes object"},
 		"repeated key": {"kind: ResourceList\nitems:\n- {apiVersion: v1, kind: A, kind: B}\n",
