@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/fleetwright/fleetwright/internal/program"
@@ -79,7 +80,28 @@ Exit codes: 0 done, 1 the input is wrong, a directory is stale or a change is re
   fleetwright render overlays/production -o rendered/production`,
 	}
 	root.AddCommand(a.renderCommand(), a.validateCommand(), a.planCommand(), a.fnCommand())
+	for _, cmd := range root.Commands() {
+		cmd.Flags().VisitAll(func(f *pflag.Flag) {
+			if _, list := f.Value.(pflag.SliceValue); !list {
+				f.Value = &once{Value: f.Value}
+			}
+		})
+	}
 	return root
+}
+
+// once is a flag that may be given once: of two values, nobody can tell which was meant.
+type once struct {
+	pflag.Value
+	given bool
+}
+
+func (v *once) Set(text string) error {
+	if v.given {
+		return errors.New("it is given twice")
+	}
+	v.given = true
+	return v.Value.Set(text)
 }
 
 // exitCode prints an error, if there is one, and returns what the process should exit with.
