@@ -59,6 +59,9 @@ func invisibleProblem(file string, pos tree.Pos, field, text string) *Problem {
 // invisibleKeys finds keys with invisible characters, and values without quotes that begin or end with one. Elsewhere in a value they
 // may be meant.
 func invisibleKeys(file string, n *tree.Node, at string) (problems Problems) {
+	if n.Walk(allASCII) {
+		return nil
+	}
 	for _, f := range n.Fields {
 		if p := invisibleProblem(file, f.Pos, at, f.Key); p != nil {
 			problems = append(problems, *p)
@@ -73,6 +76,25 @@ func invisibleKeys(file string, n *tree.Node, at string) (problems Problems) {
 		problems = append(problems, *invisibleProblem(file, n.Pos, at, n.Text))
 	}
 	return problems
+}
+
+// allASCII says whether a node holds nothing but ASCII, none of which is invisible.
+func allASCII(n *tree.Node) bool {
+	for i := range n.Fields {
+		if !isASCII(n.Fields[i].Key) {
+			return false
+		}
+	}
+	return isASCII(n.Text)
+}
+
+func isASCII(text string) bool {
+	for i := range len(text) {
+		if text[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
 }
 
 // nameInvisible makes a problem with a value that holds an invisible character one about that character.
