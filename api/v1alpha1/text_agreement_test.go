@@ -22,7 +22,7 @@ import (
 // What the command reads from a file, the API server takes, as it stands there and as the command prints it. What the API server and
 // the webhook take, the command reads, but for spellings of a value that YAML readers disagree on.
 func TestCommandAgreesWithCRD(t *testing.T) {
-	forEachKind(t, 1500, func(t *rapid.T, g *generator, check *crdcheck.Checker) {
+	forEachKind(t, 1000, func(t *rapid.T, g *generator, check *crdcheck.Checker) {
 		text := g.text(t)
 		served := serverSays(text, check)
 		if served == nil {
@@ -72,13 +72,9 @@ func (g *generator) text(t *rapid.T) string {
 	obj := g.base
 	spelt := map[string]string{}
 	for range rapid.IntRange(1, 3).Draw(t, "spellings") {
-		path := rapid.SampledFrom(numericPaths).Draw(t, "path")
+		path := rapid.SampledFrom(g.numeric()).Draw(t, "path")
 		mark := "@" + strconv.Itoa(len(spelt)) + "@"
-		pool := numberTexts
-		if strings.Contains(path, "resources") || strings.HasSuffix(path, "size") {
-			pool = quantityTexts
-		}
-		spelt[mark] = rapid.SampledFrom(pool).Draw(t, "text")
+		spelt[mark] = rapid.SampledFrom(g.spellings(path)).Draw(t, path)
 		obj = put(obj, strings.Split(path, "."), mark)
 	}
 	out, err := yaml.Marshal(obj)
@@ -88,6 +84,38 @@ func (g *generator) text(t *rapid.T) string {
 		text = strings.ReplaceAll(text, "'"+mark+"'", value)
 	}
 	return text
+}
+
+// numeric lists the fields of numbers and quantities outside of lists.
+func (g *generator) numeric() (paths []string) {
+	for _, path := range g.paths {
+		if s := g.at[path]; (s.Type == "integer" || s.XIntOrString) && !strings.ContainsAny(path, "[{") {
+			paths = append(paths, path)
+		}
+	}
+	for _, list := range []string{"limits", "requests"} {
+		for _, name := range []string{"cpu", "memory", "ephemeral-storage", "hugepages-2Mi"} {
+			paths = append(paths, "spec.resources."+list+"."+name)
+		}
+	}
+	return paths
+}
+
+// spellings are what may stand in a field: of whole numbers, those around its bounds as well.
+func (g *generator) spellings(path string) []string {
+	s := g.at[path]
+	if s == nil || s.XIntOrString {
+		return quantityTexts
+	}
+	texts := numberTexts
+	if v := s.ValueValidation; v != nil && v.Minimum != nil && v.Maximum != nil {
+		for _, limit := range []float64{*v.Minimum, *v.Maximum} {
+			for _, n := range []float64{limit - 1, limit, limit + 1} {
+				texts = append(slices.Clone(texts), fmt.Sprintf("%.0f", n), fmt.Sprintf("%.1f", n), fmt.Sprintf("%e", n), fmt.Sprintf("'%.0f'", n))
+			}
+		}
+	}
+	return texts
 }
 
 // put returns a copy of an object with a value at a path.
@@ -100,10 +128,6 @@ func put(obj map[string]any, path []string, value any) map[string]any {
 }
 
 var (
-	numericPaths = []string{"spec.replicas", "spec.storage.size", "spec.resources.limits.memory", "spec.resources.requests.memory",
-		"spec.resources.limits.cpu", "spec.resources.requests.cpu", "spec.resources.limits.hugepages-2Mi", "spec.cells.maxResident",
-		"spec.lifecycle.shutdownSeconds", "spec.placement.maxPerZone"}
-
 	numberTexts = []string{"1", "3", "100", "101", "0", "-1", "-0", "+3", "3.0", "3.", "3.5", "3e0", "3E+0", "30e-1", "1e3", "0x3", "0o3", "03", "0b11",
 		"1_0", "2147483648", "9223372036854775808", "1e400", "'3'", "\"3\"", "!!str 3", "three", "true", "''", "[]", "{}", "1000000", "1000001",
 		"1e6", "1e+06", "8.64e+04", "1.000001e+06", "86400", "86401", ".inf", ".nan", "3s"}

@@ -73,6 +73,8 @@ func (s *Set) Fleets() int {
 
 // Read reads paths: files, directories (the *.yaml, *.yml and *.json files in them, or their kustomization), or "-". The
 // error is Problems when the input is wrong, and something else when it could not be read.
+//
+// While a kustomization is built, one at a time, the whole process has neither a PATH nor an http.DefaultTransport that sends anything.
 func Read(paths []string, opts Options) (*Set, error) {
 	// 1. Find and load the inputs.
 	inputs, err := load(paths, opts)
