@@ -46,6 +46,7 @@ Exit codes: 0 nothing is refused, 1 something is, or the input is wrong.`,
 		},
 	}
 	cmd.Flags().StringVarP(&f.namespace, "namespace", "n", "", "namespace of fleets that name none")
+	f.registerRecursive(cmd)
 	return cmd
 }
 

@@ -172,12 +172,18 @@ func count(n int, what string) string {
 type inputFlags struct {
 	namespace  string
 	allowEmpty bool
+	recursive  bool
 	aboveCap   bool // as source.Options have it
 }
 
 func (f *inputFlags) register(cmd *cobra.Command) {
 	cmd.Flags().StringVarP(&f.namespace, "namespace", "n", "", "namespace of fleets that name none (default $ARGOCD_APP_NAMESPACE)")
+	f.registerRecursive(cmd)
 	cmd.Flags().BoolVar(&f.allowEmpty, "allow-empty", false, "succeed when the input holds no fleet")
+}
+
+func (f *inputFlags) registerRecursive(cmd *cobra.Command) {
+	cmd.Flags().BoolVarP(&f.recursive, "recursive", "R", false, "read directories below a directory as well")
 }
 
 // read reads the paths of a command, the current directory when there are none, and prints warnings.
@@ -189,7 +195,8 @@ func (a *app) read(paths []string, f *inputFlags) (*source.Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	set, err := source.Read(paths, source.Options{Stdin: a.in, Namespace: namespace, Repository: a.repository(), AboveCap: f.aboveCap})
+	set, err := source.Read(paths, source.Options{Stdin: a.in, Namespace: namespace, Repository: a.repository(),
+		Recursive: f.recursive, AboveCap: f.aboveCap})
 	if err != nil {
 		return nil, err
 	}

@@ -29,6 +29,8 @@ type Options struct {
 	// Repository is a directory that kustomizations read nothing outside of; empty means the Git work tree that each is in. One
 	// that is in none may list directories anywhere, as kustomize allows.
 	Repository string
+	// Recursive reads directories below a directory as well, but for hidden ones and symbolic links.
+	Recursive bool
 	// AboveCap reads fleets with more members than their zones hold, which are refused otherwise: a state of before is not
 	// wrong because of what a newer version asks.
 	AboveCap bool
