@@ -147,3 +147,32 @@ func TestJSONPatchesKeepValues(t *testing.T) {
 			"9.007199254740992e+15 was rewritten by kustomize or Helm, which keep 53 bits of a number")
 	}
 }
+
+// TestFilesOfFleetsStayWhole reads files in which fleets stand beside other objects, however the documents are separated.
+func TestFilesOfFleetsStayWhole(t *testing.T) {
+	other := "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n"
+	for name, text := range map[string]string{
+		"dashes":           other + "---\n" + fleetText(t),
+		"the other way":    fleetText(t) + "---\n" + other,
+		"dots":             fleetText(t) + "...\n" + other,
+		"dots and dashes":  other + "...\n---\n" + fleetText(t) + "...\n---\n",
+		"comments":         "# first\n---\n" + fleetText(t) + "# last\n--- # second\n" + other,
+		"CRLF":             strings.ReplaceAll(fleetText(t)+"---\n"+other, "\n", "\r\n"),
+		"null annotations": strings.Replace(fleetText(t), "metadata: {", "metadata: {annotations: ~, ", 1) + "---\n" + other,
+		"a list":           "apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: ConfigMap\n  metadata: {name: a}\n---\n" + fleetText(t),
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := write(t, map[string]string{"kustomization.yaml": "resources: [all.yaml]\n", "all.yaml": text})
+			set, err := source.Read([]string{dir}, source.Options{})
+			require.NoError(t, err)
+			require.Len(t, set.Documents, 2)
+			require.Equal(t, 1, set.Fleets())
+			for _, doc := range set.Documents {
+				require.NotContains(t, string(doc.Text), "internal.fleetwright")
+				if doc.Fleet != nil {
+					require.Equal(t, filepath.Join(dir, "kustomization.yaml")+" ("+filepath.Join(dir, "all.yaml")+")", doc.File)
+				}
+			}
+		})
+	}
+}
