@@ -216,7 +216,7 @@ func (d *decoder) wholeNumber(n *tree.Node, q resource.Quantity, path string) bo
 	case exact && (integerText.MatchString(n.Text) || -maxExact <= whole && whole <= maxExact):
 		return true
 	case !exact && whole < math.MaxInt64:
-		d.fail(n, path, "%s is a fraction, which the API server takes as text only: write %s", n.Text,
+		d.fail(n, path, "%s is a fraction, which the API server accepts only as text: write %s", n.Text,
 			resource.NewMilliQuantity(q.MilliValue(), resource.DecimalSI))
 	case exact:
 		d.fail(n, path, "%s has more digits than YAML readers keep in this spelling: write it with a unit, such as 10Gi", n.Text)

@@ -26,12 +26,12 @@ var invisibleNames = map[rune]string{
 func invisibleMessage(r rune) string {
 	name := invisibleNames[r]
 	if name == "" {
-		name = "character that nobody sees"
+		name = "invisible character"
 	}
 	if unicode.Is(unicode.Zs, r) {
-		return fmt.Sprintf("a %s (U+%04X), which is no space to YAML: type a space in its place", name, r)
+		return fmt.Sprintf("a %s (U+%04X), which YAML does not treat as a space: type a space instead", name, r)
 	}
-	return fmt.Sprintf("a %s (U+%04X), which is text to YAML: remove it", name, r)
+	return fmt.Sprintf("a %s (U+%04X), which YAML treats as text: remove it", name, r)
 }
 
 // firstInvisible returns the first invisible character of a text and how many characters stand before it, or -1.
@@ -125,7 +125,7 @@ var invisibleSpace = regexp.MustCompile(`(?m)^[ \t]*(?:- *|(?:"[^"\n]*"|'[^'\n]*
 // invisibles are those of isInvisible in a class.
 const invisibles = `\x{a0}\x{1680}\x{2000}-\x{200a}\x{202f}\x{205f}\x{3000}\p{Cf}`
 
-// invisibleSyntax finds the character that keeps a document from being read, if it is one that nobody sees.
+// invisibleSyntax finds the character that keeps a document from being read, if it is an invisible one.
 func invisibleSyntax(d document) (tree.Pos, string, bool) {
 	for _, m := range invisibleSpace.FindAllSubmatchIndex(d.text, maxLines) {
 		r, _ := utf8.DecodeRune(d.text[m[2]:])
