@@ -69,12 +69,12 @@ func TestDefaultsAreWrittenOut(t *testing.T) {
 // TestQuantitiesAreRounded spells out what the API server does to quantities before it stores them: it rounds them up to
 // thousandths. Anything else in Git would be a difference for ever.
 func TestQuantitiesAreRounded(t *testing.T) {
-	patch := `spec: {storage: {size: 1.0001}, resources: {requests: {cpu: 0.0001, memory: 1e9}, limits: {memory: 1.5e9}}}`
+	patch := `spec: {storage: {size: 1.5e9}, resources: {requests: {cpu: 100u, memory: 1e9}, limits: {memory: 1.5e9}}}`
 	text := string(mustRender(t, fleet(t, persistent, patch))[1].YAML)
 	require.Contains(t, text, "limits:\n            memory: 1500M\n          requests:\n            cpu: 1m\n            memory: 1G\n")
-	require.Contains(t, text, "storage: 1001m\n")
+	require.Contains(t, text, "storage: 1500M\n")
 	text = string(mustRender(t, fleet(t, bucket, patch))[1].YAML)
-	require.Contains(t, text, "ephemeral-storage: 1001m\n")
+	require.Contains(t, text, "ephemeral-storage: 1500M\n")
 }
 
 // eachStruct visits every struct below a value.

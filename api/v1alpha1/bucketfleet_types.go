@@ -70,9 +70,9 @@ const (
 type BucketStorage struct {
 	ObjectStore `json:",inline"`
 
-	// Size limits each member's temporary disk, a quantity above zero. Default 10Gi.
+	// Size limits each member's temporary disk, whole bytes from 1Gi to 64Ti. Default 10Gi.
 	// +optional
-	// +kubebuilder:validation:XValidation:rule="isQuantity(string(self)) && quantity(string(self)).isGreaterThan(quantity('0'))",message="must be a quantity above zero, such as 10Gi"
+	// +kubebuilder:validation:XValidation:rule="isQuantity(string(self)) && quantity(string(self)).compareTo(quantity('1Gi')) >= 0 && quantity(string(self)).compareTo(quantity('64Ti')) <= 0 && quantity(string(self)).sub(int(quantity(string(self)).asApproximateFloat() + 0.5)).compareTo(quantity('0')) == 0",message="must be whole bytes, from 1Gi to 64Ti"
 	Size *resource.Quantity `json:"size,omitempty"`
 }
 

@@ -59,9 +59,23 @@ var celCases = map[string]celCase{
 	"credentials without endpoint": {
 		patch: `spec: {storage: {endpoint: {credentialsSecretName: creds}}}`,
 		want:  "spec.storage.endpoint.url: is required with credentialsSecretName"},
-	"size zero": {
-		patch: `spec: {storage: {size: 0}}`,
-		want:  "spec.storage.size: must be a quantity above zero, such as 10Gi"},
+	"size in thousandths": {
+		patch: `spec: {storage: {size: 1073741824500m}}`,
+		want:  "spec.storage.size: must be whole bytes, from 1Gi to 64Ti"},
+	"memory in thousandths": {
+		patch: `spec: {resources: {limits: {memory: 3500m}}}`,
+		want:  "spec.resources.limits: memory must be whole bytes, from 64Mi to 64Ti"},
+	"ephemeral storage requested in thousandths": {
+		kind:  v1alpha1.KindPersistentFleet,
+		patch: `spec: {resources: {requests: {ephemeral-storage: 500m}}}`,
+		want:  "spec.resources.requests: ephemeral-storage must be whole bytes, from 0 to 64Ti"},
+	"memory requested in thousandths": {
+		patch: `spec: {resources: {requests: {memory: 68719476736500m}}}`,
+		want:  "spec.resources.requests: memory must be whole bytes, from 64Mi to 64Ti"},
+	"ephemeral storage in thousandths": {
+		kind:  v1alpha1.KindPersistentFleet,
+		patch: `spec: {resources: {limits: {ephemeral-storage: 500m}}}`,
+		want:  "spec.resources.limits: ephemeral-storage must be whole bytes, from 0 to 64Ti"},
 
 	"value beside secret": {
 		patch: `spec: {env: [{name: CELLD_X, value: x, secretKeyRef: {name: s, key: k}}]}`,

@@ -148,7 +148,10 @@ func TestQuantitiesAreBounded(t *testing.T) {
 		if kind == v1alpha1.KindStorageReservation {
 			continue
 		}
-		for _, patch := range []string{"resources: {limits: {cpu: %q}}", "resources: {requests: {cpu: %q}}", "storage: {size: %q}"} {
+		for patch, ok := range map[string][]string{
+			"resources: {limits: {cpu: %q}}": ok, "resources: {requests: {cpu: %q}}": ok,
+			"storage: {size: %q}": {"1.5Gi", "1e10", "2E9", "2e+9", "10737418240"},
+		} {
 			for _, text := range ok {
 				require.Empty(t, check.Create(object(t, kind, "spec: {"+fmt.Sprintf(patch, text)+"}")), text)
 			}

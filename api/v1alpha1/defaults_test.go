@@ -46,7 +46,7 @@ func TestDefault(t *testing.T) {
 			patch: `spec: {resources: {requests: {memory: 2Gi}}}`,
 			want:  `spec: {resources: {limits: {memory: 2Gi}}}`},
 		"limit above the request stays": {patch: `spec: {resources: {requests: {memory: 600Mi}}}`},
-		"both set stay":                 {patch: `spec: {resources: {requests: {cpu: 1, memory: 1Mi}, limits: {cpu: 2, memory: 2Mi}}}`},
+		"both set stay":                 {patch: `spec: {resources: {requests: {cpu: 1, memory: 64Mi}, limits: {cpu: 2, memory: 65Mi}}}`},
 		"grace follows shutdown": {
 			patch: `spec: {lifecycle: {shutdownSeconds: 60}}`,
 			want:  `spec: {lifecycle: {terminationGraceSeconds: 65}}`},

@@ -40,6 +40,8 @@ type PersistentFleet struct {
 // PersistentFleetSpec is what a PersistentFleet should be.
 //
 // +kubebuilder:validation:XValidation:rule="self.replicas >= size(self.placement.zones)",fieldPath=.replicas,message="must be at least the number of placement.zones, so that no zone is left empty"
+// +kubebuilder:validation:XValidation:rule="!has(self.resources) || !has(self.resources.limits) || !('ephemeral-storage' in self.resources.limits) || isQuantity(string(self.resources.limits['ephemeral-storage'])) && quantity(string(self.resources.limits['ephemeral-storage'])).compareTo(quantity('0')) >= 0 && quantity(string(self.resources.limits['ephemeral-storage'])).compareTo(quantity('64Ti')) <= 0 && quantity(string(self.resources.limits['ephemeral-storage'])).sub(int(quantity(string(self.resources.limits['ephemeral-storage'])).asApproximateFloat() + 0.5)).compareTo(quantity('0')) == 0",fieldPath=.resources.limits,message="ephemeral-storage must be whole bytes, from 0 to 64Ti"
+// +kubebuilder:validation:XValidation:rule="!has(self.resources) || !has(self.resources.requests) || !('ephemeral-storage' in self.resources.requests) || isQuantity(string(self.resources.requests['ephemeral-storage'])) && quantity(string(self.resources.requests['ephemeral-storage'])).compareTo(quantity('0')) >= 0 && quantity(string(self.resources.requests['ephemeral-storage'])).compareTo(quantity('64Ti')) <= 0 && quantity(string(self.resources.requests['ephemeral-storage'])).sub(int(quantity(string(self.resources.requests['ephemeral-storage'])).asApproximateFloat() + 0.5)).compareTo(quantity('0')) == 0",fieldPath=.resources.requests,message="ephemeral-storage must be whole bytes, from 0 to 64Ti"
 type PersistentFleetSpec struct {
 	FleetSpec `json:",inline"`
 
@@ -59,9 +61,9 @@ type PersistentStorage struct {
 	// +kubebuilder:validation:MaxLength=253
 	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`
 	StorageClassName string `json:"storageClassName"`
-	// Size is the size of each member's disk, a quantity above zero. Default 10Gi. Immutable.
+	// Size is the size of each member's disk, whole bytes from 1Gi to 64Ti. Default 10Gi. Immutable.
 	// +optional
-	// +kubebuilder:validation:XValidation:rule="isQuantity(string(self)) && quantity(string(self)).isGreaterThan(quantity('0'))",message="must be a quantity above zero, such as 10Gi"
+	// +kubebuilder:validation:XValidation:rule="isQuantity(string(self)) && quantity(string(self)).compareTo(quantity('1Gi')) >= 0 && quantity(string(self)).compareTo(quantity('64Ti')) <= 0 && quantity(string(self)).sub(int(quantity(string(self)).asApproximateFloat() + 0.5)).compareTo(quantity('0')) == 0",message="must be whole bytes, from 1Gi to 64Ti"
 	Size *resource.Quantity `json:"size,omitempty"`
 }
 

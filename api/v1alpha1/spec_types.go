@@ -35,8 +35,11 @@ type FleetSpec struct {
 	// +required
 	Placement Placement `json:"placement"`
 	// Resources of the container. Defaults: requests cpu 250m and memory 512Mi, limit memory 1Gi; a request is lowered to
-	// its limit, and the memory limit is raised to its request, where only one of the two is set.
+	// its limit, and the memory limit is raised to its request, where only one of the two is set. Memory and ephemeral-storage
+	// are whole bytes, at most 64Ti; memory is at least 64Mi.
 	// +optional
+	// +kubebuilder:validation:XValidation:rule="!has(self.limits) || !('memory' in self.limits) || isQuantity(string(self.limits['memory'])) && quantity(string(self.limits['memory'])).compareTo(quantity('64Mi')) >= 0 && quantity(string(self.limits['memory'])).compareTo(quantity('64Ti')) <= 0 && quantity(string(self.limits['memory'])).sub(int(quantity(string(self.limits['memory'])).asApproximateFloat() + 0.5)).compareTo(quantity('0')) == 0",fieldPath=.limits,message="memory must be whole bytes, from 64Mi to 64Ti"
+	// +kubebuilder:validation:XValidation:rule="!has(self.requests) || !('memory' in self.requests) || isQuantity(string(self.requests['memory'])) && quantity(string(self.requests['memory'])).compareTo(quantity('64Mi')) >= 0 && quantity(string(self.requests['memory'])).compareTo(quantity('64Ti')) <= 0 && quantity(string(self.requests['memory'])).sub(int(quantity(string(self.requests['memory'])).asApproximateFloat() + 0.5)).compareTo(quantity('0')) == 0",fieldPath=.requests,message="memory must be whole bytes, from 64Mi to 64Ti"
 	// +kubebuilder:validation:XValidation:rule="!has(self.claims) || size(self.claims) == 0",fieldPath=.claims,message="is not supported: the fleet's Pods have no resource claims"
 	Resources corev1.ResourceRequirements `json:"resources,omitempty,omitzero"`
 	// Cells bounds the cells that a member keeps in memory.

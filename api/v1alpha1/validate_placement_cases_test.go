@@ -112,6 +112,17 @@ var validateResources = map[string]validateCase{
 			`spec.resources.requests[hugepages-2Mi]: Invalid value: "2Mi": must equal its limit: this resource cannot be ` +
 				`overcommitted`,
 		}},
+	"bytes that are no whole ones": {
+		kind:  v1alpha1.KindPersistentFleet,
+		patch: `spec: {resources: {limits: {memory: 3500m, ephemeral-storage: 1500m}, requests: {memory: 63Mi}}}`,
+		want: []string{
+			`spec.resources.limits[ephemeral-storage]: Invalid value: "1500m": must be whole bytes, from 0 to 64Ti`,
+			`spec.resources.limits[memory]: Invalid value: "3500m": must be whole bytes, from 64Mi to 64Ti`,
+			`spec.resources.requests[memory]: Invalid value: "63Mi": must be whole bytes, from 64Mi to 64Ti`,
+			`spec.resources.requests[memory]: Invalid value: "63Mi": must be at most its limit, 3500m`,
+		}},
+	"bytes in other words": {
+		patch: `spec: {resources: {limits: {memory: 67108864000m, cpu: 1u}, requests: {memory: 0.0625Gi, cpu: 1u}}}`},
 	"half a device": {
 		patch: `spec: {resources: {limits: {example.com/card: 1500m}}}`,
 		want: []string{

@@ -128,14 +128,37 @@ var validateStorage = map[string]validateCase{
 	"size zero": {
 		patch: `spec: {storage: {size: 0}}`,
 		want: []string{
-			`spec.storage.size: Invalid value: "0": must be a quantity above zero, such as 10Gi`,
+			`spec.storage.size: Invalid value: "0": must be whole bytes, from 1Gi to 64Ti`,
 		}},
 	"size negative": {
 		patch: `spec: {storage: {size: -1Gi}}`,
 		want: []string{
-			`spec.storage.size: Invalid value: "-1Gi": must be a quantity above zero, such as 10Gi`,
+			`spec.storage.size: Invalid value: "-1Gi": must be whole bytes, from 1Gi to 64Ti`,
 		}},
-	"size in any spelling": {patch: `spec: {storage: {size: 1e10}}`},
+	"size too small": {
+		patch: `spec: {storage: {size: 1023Mi}}`,
+		want: []string{
+			`spec.storage.size: Invalid value: "1023Mi": must be whole bytes, from 1Gi to 64Ti`,
+		}},
+	"size too large": {
+		patch: `spec: {storage: {size: 65Ti}}`,
+		want: []string{
+			`spec.storage.size: Invalid value: "65Ti": must be whole bytes, from 1Gi to 64Ti`,
+		}},
+	"size in thousandths": {
+		patch: `spec: {storage: {size: 10m}}`,
+		want: []string{
+			`spec.storage.size: Invalid value: "10m": must be whole bytes, from 1Gi to 64Ti`,
+		}},
+	"size with a tenth of a byte": {
+		patch: `spec: {storage: {size: 1.0000000001Gi}}`,
+		want: []string{
+			`spec.storage.size: Invalid value: "1073741824107374183n": must be whole bytes, from 1Gi to 64Ti`,
+		}},
+	"size at its bounds":     {patch: `spec: {storage: {size: 1024Mi}}`},
+	"size of 64Ti":           {patch: `spec: {storage: {size: 64Ti}}`},
+	"size of one and a half": {patch: `spec: {storage: {size: 1.5Gi}}`},
+	"size in any spelling":   {patch: `spec: {storage: {size: 1e10}}`},
 	"no class": {
 		kind:  v1alpha1.KindPersistentFleet,
 		patch: `spec: {storage: {storageClassName: ''}}`,

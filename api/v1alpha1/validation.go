@@ -26,7 +26,7 @@ func (f *PersistentFleet) Validate() field.ErrorList {
 	errs = append(errs, f.Spec.Storage.ObjectStore.validate(storage)...)
 	class := storage.Child("storageClassName")
 	errs = append(errs, required(class, f.Spec.Storage.StorageClassName, "the StorageClass of the members' disks", subdomain)...)
-	return append(errs, validateSize(storage.Child("size"), f.Spec.Storage.Size)...)
+	return append(errs, wholeBytes(storage.Child("size"), f.Spec.Storage.Size, leastDisk)...)
 }
 
 // Validate returns every error of the fleet, defaulted or not, with exact paths.
@@ -37,7 +37,7 @@ func (f *BucketFleet) Validate() field.ErrorList {
 	errs = append(errs, forbidEphemeralStorage(spec.Child("resources"), &f.Spec.Resources)...)
 	storage := spec.Child("storage")
 	errs = append(errs, f.Spec.Storage.ObjectStore.validate(storage)...)
-	errs = append(errs, validateSize(storage.Child("size"), f.Spec.Storage.Size)...)
+	errs = append(errs, wholeBytes(storage.Child("size"), f.Spec.Storage.Size, leastDisk)...)
 	errs = append(errs, oneOf(spec.Child("workload"), f.Spec.Workload, WorkloadDeployment, WorkloadOrdered)...)
 	if f.Ordered() && f.Spec.Placement.MaxPerZone != nil {
 		errs = append(errs, field.Forbidden(spec.Child("placement", "maxPerZone"), "is not for workload Ordered, where each ordinal has its zone: remove it"))

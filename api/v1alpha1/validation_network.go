@@ -9,7 +9,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -141,13 +140,6 @@ func withoutSecrets(url string) string {
 		rest += "?***"
 	}
 	return scheme + rest
-}
-
-func validateSize(path *field.Path, size *resource.Quantity) field.ErrorList {
-	if size == nil || size.Sign() > 0 {
-		return nil
-	}
-	return field.ErrorList{field.Invalid(path, size.String(), "must be a quantity above zero, such as 10Gi")}
 }
 
 var ratio = pattern{lazily(`^(0(\.[0-9]+)?|1(\.0+)?)$`), 64, "must be a number from 0 to 1, such as 0.1"}

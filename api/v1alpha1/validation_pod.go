@@ -139,14 +139,38 @@ func validateResourceList(path *field.Path, list corev1.ResourceList) field.Erro
 			errs = append(errs, field.Invalid(p, name,
 				"must be cpu, memory, ephemeral-storage, hugepages-<size> or an extended resource such as vendor.example/device"))
 		}
-		if q.Sign() < 0 {
+		switch {
+		case name == corev1.ResourceMemory:
+			errs = append(errs, wholeBytes(p, &q, leastMemory)...)
+		case name == corev1.ResourceEphemeralStorage:
+			errs = append(errs, wholeBytes(p, &q, "0")...)
+		case q.Sign() < 0:
 			errs = append(errs, field.Invalid(p, q.String(), "must not be negative"))
-		}
-		if whole := resource.NewQuantity(q.Value(), q.Format); !overcommitted(name) && whole.Cmp(q) != 0 {
+		case name != corev1.ResourceCPU && !whole(q):
 			errs = append(errs, field.Invalid(p, q.String(), "must be a whole number"))
 		}
 	}
 	return errs
+}
+
+// Bounds of bytes. The API server takes fractions of a byte, such as 3500m of memory, which is written for 3500M.
+const (
+	leastMemory = "64Mi"
+	leastDisk   = "1Gi"
+	mostBytes   = "64Ti"
+)
+
+func wholeBytes(path *field.Path, q *resource.Quantity, least string) field.ErrorList {
+	if q == nil || q.Cmp(resource.MustParse(least)) >= 0 && q.Cmp(resource.MustParse(mostBytes)) <= 0 && whole(*q) {
+		return nil
+	}
+	return field.ErrorList{field.Invalid(path, q.String(), "must be whole bytes, from "+least+" to "+mostBytes)}
+}
+
+// whole says whether a quantity has no fraction. One that 64 bits do not hold has none for this purpose.
+func whole(q resource.Quantity) bool {
+	rounded := resource.NewQuantity(q.Value(), q.Format)
+	return rounded.Cmp(q) == 0
 }
 
 func forbidEphemeralStorage(path *field.Path, r *corev1.ResourceRequirements) field.ErrorList {

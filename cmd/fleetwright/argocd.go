@@ -20,8 +20,8 @@ type parameters struct {
 	healerNamespace string
 }
 
-// parameters reads those of the application. One that is not known is refused: a namespace that is not read because its
-// name is misspelt makes another fleet.
+// parameters reads those of the application. One that is not known, or given twice, is refused: a namespace that is not read because
+// its name is misspelt makes another fleet.
 func (a *app) parameters() (parameters, error) {
 	var p parameters
 	text := a.getenv(parametersVariable)
@@ -36,7 +36,12 @@ func (a *app) parameters() (parameters, error) {
 		return p, usageError{fmt.Sprintf("%s: %v", parametersVariable, err)}
 	}
 	known := map[string]*string{"namespace": &p.namespace, "healer-namespace": &p.healerNamespace}
+	seen := map[string]bool{}
 	for _, given := range list {
+		if seen[given.Name] {
+			return p, usageError{fmt.Sprintf("%s: parameter %q: given twice; keep one of them", parametersVariable, given.Name)}
+		}
+		seen[given.Name] = true
 		value := known[given.Name]
 		if value == nil {
 			return p, usageError{fmt.Sprintf("%s: parameter %q: unknown; there are namespace and healer-namespace", parametersVariable, given.Name)}

@@ -5,6 +5,8 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"strings"
 	"text/tabwriter"
 
@@ -46,13 +48,18 @@ Exit codes: 0 nothing is refused, 1 something is, or the input is wrong.`,
 		},
 	}
 	cmd.Flags().StringVarP(&f.namespace, "namespace", "n", "", "namespace of fleets that name none")
+	f.registerRecursive(cmd)
 	return cmd
 }
 
 func (a *app) plan(before, after string, f *inputFlags) error {
 	was := *f
 	was.aboveCap = true
-	old, err := a.fleets(before, &was)
+	var old []v1alpha1.Fleet
+	var err error
+	if there(before) { // else the change brings the whole path with it
+		old, err = a.fleets(before, &was)
+	}
 	if err != nil {
 		return err
 	}
@@ -89,6 +96,12 @@ func (a *app) plan(before, after string, f *inputFlags) error {
 		return errRefused
 	}
 	return nil
+}
+
+// there says whether OLD is there.
+func there(path string) bool {
+	_, err := os.Lstat(path)
+	return path == "-" || !errors.Is(err, fs.ErrNotExist)
 }
 
 // fleets reads the fleets of a PATH.

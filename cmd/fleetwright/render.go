@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -44,8 +45,8 @@ Warnings and errors go to the standard error, one a line, as file:line:column: f
   # Another tool's output
   helm template my-chart | fleetwright render - -n fleets`,
 		RunE: func(cmd *cobra.Command, paths []string) error {
-			if cmd.Flags().Changed("output-dir") && f.dir == "" {
-				return usageError{"--output-dir is empty: name a directory"}
+			if err := checkOutputDir(f.dir, cmd.Flags().Changed("output-dir")); err != nil {
+				return err
 			}
 			p, err := a.parameters()
 			if err != nil {
@@ -63,6 +64,18 @@ Warnings and errors go to the standard error, one a line, as file:line:column: f
 	cmd.Flags().StringVar(&f.healerNamespace, "healer-namespace", render.DefaultHealerNamespace, "namespace of the healer, which each NetworkPolicy admits")
 	_ = cmd.MarkFlagDirname("output-dir") // fails for an unknown flag only
 	return cmd
+}
+
+// checkOutputDir refuses what other commands take for a format after -o.
+func checkOutputDir(dir string, given bool) error {
+	switch {
+	case given && dir == "":
+		return usageError{"--output-dir is empty: name a directory"}
+	case slices.Contains([]string{"yaml", "json", "name", "wide", "-"}, dir):
+		return usageError{fmt.Sprintf("--output-dir %s: names a directory, not a format: leave it out for YAML on the standard output, "+
+			"or write ./%[1]s for a directory of that name", dir)}
+	}
+	return nil
 }
 
 func (a *app) render(paths []string, f *renderFlags) error {

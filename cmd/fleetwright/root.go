@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/fleetwright/fleetwright/internal/program"
@@ -79,7 +80,28 @@ Exit codes: 0 done, 1 the input is wrong, a directory is stale or a change is re
   fleetwright render overlays/production -o rendered/production`,
 	}
 	root.AddCommand(a.renderCommand(), a.validateCommand(), a.planCommand(), a.fnCommand())
+	for _, cmd := range root.Commands() {
+		cmd.Flags().VisitAll(func(f *pflag.Flag) {
+			if _, list := f.Value.(pflag.SliceValue); !list {
+				f.Value = &once{Value: f.Value}
+			}
+		})
+	}
 	return root
+}
+
+// once is a flag that may be given once: of two values, nobody can tell which was meant.
+type once struct {
+	pflag.Value
+	given bool
+}
+
+func (v *once) Set(text string) error {
+	if v.given {
+		return errors.New("it is given twice")
+	}
+	v.given = true
+	return v.Value.Set(text)
 }
 
 // exitCode prints an error, if there is one, and returns what the process should exit with.
@@ -150,12 +172,18 @@ func count(n int, what string) string {
 type inputFlags struct {
 	namespace  string
 	allowEmpty bool
+	recursive  bool
 	aboveCap   bool // as source.Options have it
 }
 
 func (f *inputFlags) register(cmd *cobra.Command) {
 	cmd.Flags().StringVarP(&f.namespace, "namespace", "n", "", "namespace of fleets that name none (default $ARGOCD_APP_NAMESPACE)")
+	f.registerRecursive(cmd)
 	cmd.Flags().BoolVar(&f.allowEmpty, "allow-empty", false, "succeed when the input holds no fleet")
+}
+
+func (f *inputFlags) registerRecursive(cmd *cobra.Command) {
+	cmd.Flags().BoolVarP(&f.recursive, "recursive", "R", false, "read directories below a directory as well")
 }
 
 // read reads the paths of a command, the current directory when there are none, and prints warnings.
@@ -167,7 +195,8 @@ func (a *app) read(paths []string, f *inputFlags) (*source.Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	set, err := source.Read(paths, source.Options{Stdin: a.in, Namespace: namespace, Repository: a.repository(), AboveCap: f.aboveCap})
+	set, err := source.Read(paths, source.Options{Stdin: a.in, Namespace: namespace, Repository: a.repository(),
+		Recursive: f.recursive, AboveCap: f.aboveCap})
 	if err != nil {
 		return nil, err
 	}

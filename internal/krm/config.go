@@ -31,8 +31,13 @@ func (l *resourceList) options() (render.Options, []*yaml.Node, error) {
 	if data == nil {
 		return opts, nil, nil
 	}
+	seen := map[string]bool{}
 	for i := 0; i+1 < len(data.Content); i += 2 {
 		key, value := data.Content[i].Value, data.Content[i+1].Value
+		if seen[key] {
+			return opts, nil, configProblem(fmt.Sprintf("data.%s is given twice: keep one of them", key))
+		}
+		seen[key] = true
 		switch key {
 		case "namespace":
 			opts.Namespace = value

@@ -3,6 +3,7 @@
 package krm
 
 import (
+	"fmt"
 	"slices"
 
 	"go.yaml.in/yaml/v3"
@@ -10,6 +11,7 @@ import (
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	"github.com/fleetwright/fleetwright/internal/tree"
 	"github.com/fleetwright/fleetwright/render"
+	"github.com/fleetwright/fleetwright/render/source"
 )
 
 // items are those of a list while objects are put among them. Each is found by what it is called, so that many fleets take no
@@ -52,20 +54,40 @@ func (l *items) put(fleet *yaml.Node, f v1alpha1.Fleet, objects render.Objects) 
 	}
 }
 
-// all returns the items in order, without what an earlier run rendered and a fleet does not render to any more.
-func (l *items) all() []*yaml.Node {
-	out := make([]*yaml.Node, 0, len(l.list)+len(l.wanted))
+// all returns the items in order, without what an earlier run rendered and no fleet renders to any more. Of fleets that are not among
+// the items it drops objects only if those are all that there are, and says so.
+func (l *items) all(complete bool) (out []*yaml.Node, warnings source.Problems) {
+	out = make([]*yaml.Node, 0, len(l.list)+len(l.wanted))
+	gone := map[string]int{}
+	var fleets []string
+	first := map[string]*yaml.Node{}
 	var add func(list []*yaml.Node)
 	add = func(list []*yaml.Node) {
 		for _, item := range list {
-			if !l.renders[rendererOf(item)] || l.wanted[idOf(item)] {
+			switch fleet := rendererOf(item); {
+			case fleet == "", l.wanted[idOf(item)], !l.renders[fleet] && !complete:
 				out = append(out, item)
+			case !l.renders[fleet]:
+				if gone[fleet]++; gone[fleet] == 1 {
+					fleets, first[fleet] = append(fleets, fleet), item
+				}
 			}
 			add(l.behind[item])
 		}
 	}
 	add(l.list)
-	return out
+	for _, fleet := range fleets {
+		others := ""
+		switch n := gone[fleet] - 1; {
+		case n == 1:
+			others = ", with 1 other object"
+		case n > 1:
+			others = fmt.Sprintf(", with %d other objects", n)
+		}
+		warnings = append(warnings, source.Problem{File: origin(first[fleet]), Object: source.ID(idOf(first[fleet])),
+			Message: fmt.Sprintf("removed%s: rendered from the fleet %s, which is not among the items", others, fleet)})
+	}
+	return out, warnings
 }
 
 // rendererOf is the namespace and name of the fleet that an item was rendered for, by its marks; "" without them.

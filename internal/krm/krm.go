@@ -3,11 +3,12 @@
 // Package krm runs render as a KRM function: a ResourceList in, the same ResourceList with rendered objects out.
 //
 // As a generator, the function's configuration is the fleet. As a transformer, fleets are among the items. Foreign items,
-// comments and the order of items stay; what an earlier run rendered is replaced in its place, or removed.
+// comments and the order of items stay; what an earlier run rendered is replaced in its place, or removed. JSON comes back as JSON.
 package krm
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -51,6 +52,7 @@ type resourceList struct {
 	root   *yaml.Node
 	items  *yaml.Node
 	config *yaml.Node // nil when there is no functionConfig
+	json   bool       // what was read is JSON
 }
 
 func parseList(raw []byte) (*resourceList, error) {
@@ -69,7 +71,7 @@ func parseList(raw []byte) (*resourceList, error) {
 	if len(doc.Content) != 1 || doc.Content[0].Kind != yaml.MappingNode || text(doc.Content[0], "kind") != "ResourceList" {
 		return fail("must be a ResourceList, as kustomize and kpt hand it to a function; for plain objects use 'fleetwright render -'")
 	}
-	l := &resourceList{doc: &doc, root: doc.Content[0]}
+	l := &resourceList{doc: &doc, root: doc.Content[0], json: json.Valid(raw)}
 	l.items, l.config = get(l.root, "items"), get(l.root, "functionConfig")
 	switch {
 	case l.items == nil:
@@ -120,19 +122,30 @@ func (l *resourceList) render() (source.Problems, error) {
 		next++
 		return nil
 	})
-	l.items.Content = all.all()
-	return slices.Concat(set.Warnings, warnings), err
+	var removed source.Problems
+	l.items.Content, removed = all.all(!generator)
+	return slices.Concat(set.Warnings, warnings, removed), err
 }
 
 func (l *resourceList) write(out io.Writer) error {
 	var b bytes.Buffer
+	if l.json {
+		if err := json.Indent(&b, append(appendJSON(nil, l.root), '\n'), "", "  "); err != nil {
+			return fmt.Errorf("encoding the ResourceList: %w", err)
+		}
+		return written(out.Write(b.Bytes()))
+	}
 	enc := yaml.NewEncoder(&b)
 	enc.SetIndent(2)
 	enc.CompactSeqIndent()
 	if err := errors.Join(enc.Encode(l.doc), enc.Close()); err != nil {
 		return fmt.Errorf("encoding the ResourceList: %w", err)
 	}
-	if _, err := out.Write(b.Bytes()); err != nil {
+	return written(out.Write(b.Bytes()))
+}
+
+func written(_ int, err error) error {
+	if err != nil {
 		return fmt.Errorf("writing: %w", err)
 	}
 	return nil

@@ -4,6 +4,7 @@ package krm_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"flag"
 	"os"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/require"
+	"sigs.k8s.io/yaml"
 
 	"github.com/fleetwright/fleetwright/internal/krm"
 )
@@ -53,6 +55,67 @@ func TestStaleObjectsGo(t *testing.T) {
 	require.Contains(t, got, "name: somebody-elses-route")
 }
 
+// What was rendered from a fleet that is not among the items any more goes away, with a result that says so: a deleted fleet, a renamed
+// one, one in another namespace.
+func TestObjectsOfAFleetThatIsGoneGo(t *testing.T) {
+	rendered := run(t, read(t, "testdata/transformer/in.yaml"))
+	for name, change := range map[string]func(string) string{
+		"deleted": func(list string) string {
+			start, end := strings.Index(list, "- apiVersion: celld.eric.dev/v1alpha1\n"), strings.Index(list, "- apiVersion: apps/v1\n")
+			require.Less(t, start, end)
+			return list[:start] + list[end:]
+		},
+		"renamed": func(list string) string { return strings.Replace(list, "name: my-fleet\n", "name: other\n", 1) },
+		"moved": func(list string) string {
+			return strings.Replace(list, "namespace: fleets\n", "namespace: others\n", 1)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var out bytes.Buffer
+			problems, warnings, err := krm.Run(strings.NewReader(change(rendered)), &out)
+			require.NoError(t, err)
+			require.Empty(t, problems)
+			require.Len(t, warnings, 1)
+			require.Equal(t, "removed, with 4 other objects: rendered from the fleet fleets/my-fleet, which is not among the items", warnings[0].Message)
+			require.Contains(t, out.String(), "- message: \"removed, with 4 other objects: ")
+			require.NotContains(t, out.String(), "celld.eric.dev/fleet: my-fleet\n      celld.eric.dev/fleet-uid: 4993c22d-076b-51bb-aca4-3d6f3c1bec6a")
+			require.Contains(t, out.String(), "name: before # stays")
+			require.Equal(t, name != "deleted", strings.Contains(out.String(), "kind: StatefulSet"))
+		})
+	}
+
+	// A generator sees no fleet but its own; objects of others are not its affair.
+	another := strings.NewReplacer("name: &name my-fleet", "name: another", "example.com/owner: *name", "a: b", "bucket: my-bucket", "bucket: another", "*fleet", "").
+		Replace(read(t, "testdata/generator/in.yaml"))
+	_, fleet, _ := strings.Cut(another, "- &fleet\n")
+	fleet, _, _ = strings.Cut(fleet, "functionConfig:")
+	before, _, _ := strings.Cut(rendered, "functionConfig:")
+	got := run(t, before+"functionConfig:\n"+fleet)
+	require.Contains(t, got, "name: my-fleet-peers")
+	require.Contains(t, got, "name: another-peers")
+}
+
+// A list in JSON comes back in JSON, with the same objects as one in YAML; strings that look like other values stay strings.
+func TestJSONComesBackAsJSON(t *testing.T) {
+	asYAML := read(t, "testdata/transformer/in.yaml")
+	asJSON, err := yaml.YAMLToJSON([]byte(asYAML))
+	require.NoError(t, err)
+	got := run(t, string(asJSON))
+	require.True(t, json.Valid([]byte(got)), got)
+	want, err := yaml.YAMLToJSON([]byte(run(t, asYAML)))
+	require.NoError(t, err)
+	require.JSONEq(t, string(want), got)
+	require.Equal(t, got, run(t, got))
+
+	var out bytes.Buffer
+	problems, _, err := krm.Run(strings.NewReader(strings.Replace(string(asJSON), `"replicas":3`, `"replicas":0`, 1)), &out)
+	require.NoError(t, err)
+	require.NotEmpty(t, problems)
+	require.True(t, json.Valid(out.Bytes()))
+	odd := `{"kind":"ResourceList","items":[{"apiVersion":"v1","kind":"A","a":"yes\u2028\n\"","b":"1e3","c":1e3,"d":null,"e":[true,-0.5,{}],"":"~"}]}`
+	require.JSONEq(t, odd, run(t, odd))
+}
+
 // Problems leave the items as they were and stand in the results.
 func TestProblemsAreResults(t *testing.T) {
 	in := strings.Replace(read(t, "testdata/transformer/in.yaml"), "replicas: 3", "replicas: 0", 1)
@@ -89,6 +152,8 @@ func TestBadLists(t *testing.T) {
 		"config kind": {"kind: ResourceList\nfunctionConfig: {apiVersion: v1, kind: Secret}\n", "stdin: functionConfig: is a Secret of v1"},
 		"config data": {"kind: ResourceList\nfunctionConfig: {apiVersion: v1, kind: ConfigMap, data: {namespaces: x}}\n",
 			"stdin: functionConfig: data.namespaces is unknown; known here: healerNamespace, namespace"},
+		"config twice": {"kind: ResourceList\nfunctionConfig: {apiVersion: v1, kind: ConfigMap, data: {namespace: x, namespace: y}}\n",
+			"stdin: functionConfig: data.namespace is given twice: keep one of them"},
 		"cyclic alias":      {"kind: ResourceList\nitems: &a [*a]\n", "stdin: holds an alias that contains itself"},
 		"item without kind": {"kind: ResourceList\nitems:\n- metadata: {name: x}\n", "stdin:3:3: is no Kubernetes object"},
 		"repeated key": {"kind: ResourceList\nitems:\n- {apiVersion: v1, kind: A, kind: B}\n",

@@ -68,7 +68,7 @@ func (f *Files) add(objects []object) (problems source.Problems) {
 	for i := range objects {
 		o := &objects[i]
 		if o.id.Name == "" {
-			problems = append(problems, o.problem("has no metadata.name, and kustomize takes no object without one from a directory: "+
+			problems = append(problems, o.problem("metadata.name is missing, and kustomize refuses such an object in a directory: "+
 				"give it a name instead of a generateName, or render without --output-dir"))
 			continue
 		}

@@ -49,9 +49,11 @@ func (r *reader) across() {
 	r.rendered()
 }
 
-// rendered refuses objects that a fleet of the input renders to: they would be there twice.
+// rendered refuses objects that a fleet of the input renders to, which would be there twice, and those that were rendered earlier:
+// from a fleet that is gone, they would run on beside what replaced it.
 func (r *reader) rendered() {
 	others := map[ID]*Document{}
+	fleets := map[string]bool{}
 	for i := range r.documents {
 		doc := &r.documents[i]
 		id := doc.ID
@@ -60,6 +62,9 @@ func (r *reader) rendered() {
 		}
 		if doc.Fleet == nil && !doc.replaced {
 			others[id] = doc
+		}
+		if doc.Fleet != nil {
+			fleets[id.Namespace+"/"+id.Name] = true
 		}
 	}
 	for i := range r.documents {
@@ -71,7 +76,24 @@ func (r *reader) rendered() {
 			if doc := others[id]; doc != nil {
 				r.clash(doc, fleet, "metadata.name", "%s, at %s, renders to this object: remove it here, "+
 					"and keep rendered objects in a directory of their own", fleet.ID)
+				delete(others, id)
 			}
+		}
+	}
+	for i := range r.documents {
+		doc := &r.documents[i]
+		id := doc.ID
+		if id.Namespace == "" {
+			id.Namespace = r.opts.Namespace
+		}
+		switch {
+		case doc.renderer == "" || others[id] != doc:
+		case fleets[doc.renderer]:
+			r.about(doc, "metadata.name", "was rendered from the fleet %s, which does not render to it any more: remove it, "+
+				"and keep rendered objects in a directory of their own", doc.renderer)
+		default:
+			r.about(doc, "metadata.name", "was rendered from the fleet %s, which is not in the input: remove it, or it runs on beside "+
+				"what replaced it", doc.renderer)
 		}
 	}
 }
@@ -95,19 +117,23 @@ func objectsOf(f v1alpha1.Fleet) []ID {
 	return ids
 }
 
+// clash is about a document and another one, whose place is the last argument.
 func (r *reader) clash(doc, first *Document, path, format string, args ...any) {
-	p := Problem{File: doc.File, Pos: doc.Pos, Field: path}
+	where := first.File
+	if first.Pos.Line > 0 {
+		where += fmt.Sprintf(":%d", first.Pos.Line)
+	}
+	r.about(doc, path, format, append(args, where)...)
+}
+
+func (r *reader) about(doc *Document, path, format string, args ...any) {
+	p := Problem{File: doc.File, Pos: doc.Pos, Field: path, Message: fmt.Sprintf(format, args...)}
 	if doc.root != nil && doc.Pos.Line > 0 {
 		p.Pos = Pos(locate(doc.root, path))
 	}
 	if doc.Pos.Line == 0 {
 		p.Object = doc.ID
 	}
-	where := first.File
-	if first.Pos.Line > 0 {
-		where += fmt.Sprintf(":%d", first.Pos.Line)
-	}
-	p.Message = fmt.Sprintf(format, append(args, where)...)
 	r.fail(p)
 }
 

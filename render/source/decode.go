@@ -5,6 +5,7 @@ package source
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"reflect"
 	"regexp"
 	"strconv"
@@ -198,7 +199,31 @@ func (d *decoder) quantity(n *tree.Node, q *resource.Quantity, path string) {
 		d.fail(n, path, "%s is out of range: no quantity is that large", text)
 		return
 	}
+	if n.Kind == tree.Number && !d.wholeNumber(n, parsed, path) {
+		return
+	}
 	*q = parsed
+}
+
+// maxExact is the largest whole number up to which floating point is exact.
+const maxExact = 1 << 53
+
+// wholeNumber accepts a number that the API server takes as one: it knows quantities as whole numbers of 64 bits and as text.
+func (d *decoder) wholeNumber(n *tree.Node, q resource.Quantity, path string) bool {
+	whole := q.Value() // rounded up, and the largest of 64 bits for what is larger
+	exact := q.Cmp(*resource.NewQuantity(whole, q.Format)) == 0
+	switch {
+	case exact && (integerText.MatchString(n.Text) || -maxExact <= whole && whole <= maxExact):
+		return true
+	case !exact && whole < math.MaxInt64:
+		d.fail(n, path, "%s is a fraction, which the API server accepts only as text: write %s", n.Text,
+			resource.NewMilliQuantity(q.MilliValue(), resource.DecimalSI))
+	case exact:
+		d.fail(n, path, "%s has more digits than YAML readers keep in this spelling: write it with a unit, such as 10Gi", n.Text)
+	default:
+		d.fail(n, path, "%s is out of range for a number without quotes: write it with a unit, such as 10Gi", n.Text)
+	}
+	return false
 }
 
 func (d *decoder) list(n *tree.Node, v reflect.Value, path string) {

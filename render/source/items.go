@@ -46,8 +46,11 @@ func ReadItems(items []Item, opts Options) (*Set, error) {
 	return r.set()
 }
 
-// isRendered says whether an object carries the marks of one that this tool rendered.
-func isRendered(n *tree.Node) bool {
-	return n.GetText("metadata", "labels", v1alpha1.LabelManagedBy) == v1alpha1.ManagedBy &&
-		n.GetText("metadata", "annotations", v1alpha1.AnnotationSeal) != ""
+// rendererOf is the namespace and name of the fleet that an object was rendered from, by the marks that it carries; "" without them.
+func rendererOf(n *tree.Node) string {
+	if n.GetText("metadata", "labels", v1alpha1.LabelManagedBy) != v1alpha1.ManagedBy ||
+		n.GetText("metadata", "annotations", v1alpha1.AnnotationSeal) == "" {
+		return ""
+	}
+	return n.GetText("metadata", "namespace") + "/" + n.GetText("metadata", "labels", v1alpha1.LabelFleet)
 }

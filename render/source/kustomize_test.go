@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/require"
 	"sigs.k8s.io/kustomize/api/krusty"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
@@ -109,4 +110,69 @@ func TestSchemaOfAnotherKustomizationIsForgotten(t *testing.T) {
 	require.Len(t, set.Documents[0].Fleet.Shared().Env, 2)
 	require.Contains(t, string(set.Documents[1].Text), "image: a\n")
 	require.Contains(t, string(set.Documents[1].Text), "image: c\n")
+}
+
+// TestJSONPatchesKeepValues patches a fleet as kustomize does with JSON patches: it writes the whole object as JSON, and reads
+// numbers as floating point.
+func TestJSONPatchesKeepValues(t *testing.T) {
+	options := `  cells: {maxResident: 1000000, idleEvictSeconds: 86400}
+  telemetry: {collectorURL: "http://otel:4318", egress: {podLabels: {app: otel}}, samplerArg: "1.0", sampler: traceidratio, flushBytes: 10485760}
+  resources: {limits: {memory: 70368744177664, example.com/a: 9007199254740991}, requests: {memory: 1000000000, example.com/a: 9007199254740991}}
+  podMetadata:
+    annotations: {a: "1e3", b: "0o17", c: "017", d: "12:30", e: "yes", f: "1_000", g: "~", h: "2001-01-01", i: "0x1F", j: "y", "k": "1.0", l: "=", m: "<<", o: ".5"}
+  env:
+  - {name: CELLD_A, value: "1e3"}
+  - {name: CELLD_B, value: "10485760"}
+`
+	dir := write(t, map[string]string{
+		"kustomization.yaml": "resources: [fleet.yaml]\npatches:\n- target: {kind: PersistentFleet}\n  patch: |\n    - {op: replace, path: /spec/serviceAccountName, value: other}\n",
+		"fleet.yaml":         fleetText(t) + options,
+	})
+	patched, err := source.Read([]string{dir}, source.Options{})
+	require.NoError(t, err)
+	plain, err := source.Read([]string{filepath.Join(dir, "fleet.yaml")}, source.Options{})
+	require.NoError(t, err)
+	plain.Documents[0].Fleet.Shared().ServiceAccountName = "other"
+	require.Empty(t, cmp.Diff(plain.Documents[0].Fleet, patched.Documents[0].Fleet))
+	require.Contains(t, string(patched.Documents[0].Text), "flushBytes: 10485760\n")
+
+	// What does not fit into floating point is not what was written any more.
+	for _, number := range []string{"9007199254740993"} {
+		dir = write(t, map[string]string{
+			"kustomization.yaml": "resources: [fleet.yaml]\npatches:\n- target: {kind: PersistentFleet}\n  patch: |\n    - {op: replace, path: /spec/replicas, value: 3}\n",
+			"fleet.yaml":         fleetText(t) + "  resources: {limits: {example.com/a: " + number + "}, requests: {example.com/a: " + number + "}}\n",
+		})
+		_, err = source.Read([]string{dir}, source.Options{})
+		require.ErrorContains(t, err, "kustomization.yaml ("+filepath.Join(dir, "fleet.yaml")+"): PersistentFleet fleets/my-fleet: spec.resources.limits[example.com/a]: "+
+			"9.007199254740992e+15 was rewritten by kustomize or Helm, which keep 53 bits of a number")
+	}
+}
+
+// TestFilesOfFleetsStayWhole reads files in which fleets stand beside other objects, however the documents are separated.
+func TestFilesOfFleetsStayWhole(t *testing.T) {
+	other := "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n"
+	for name, text := range map[string]string{
+		"dashes":           other + "---\n" + fleetText(t),
+		"the other way":    fleetText(t) + "---\n" + other,
+		"dots":             fleetText(t) + "...\n" + other,
+		"dots and dashes":  other + "...\n---\n" + fleetText(t) + "...\n---\n",
+		"comments":         "# first\n---\n" + fleetText(t) + "# last\n--- # second\n" + other,
+		"CRLF":             strings.ReplaceAll(fleetText(t)+"---\n"+other, "\n", "\r\n"),
+		"null annotations": strings.Replace(fleetText(t), "metadata: {", "metadata: {annotations: ~, ", 1) + "---\n" + other,
+		"a list":           "apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: ConfigMap\n  metadata: {name: a}\n---\n" + fleetText(t),
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := write(t, map[string]string{"kustomization.yaml": "resources: [all.yaml]\n", "all.yaml": text})
+			set, err := source.Read([]string{dir}, source.Options{})
+			require.NoError(t, err)
+			require.Len(t, set.Documents, 2)
+			require.Equal(t, 1, set.Fleets())
+			for _, doc := range set.Documents {
+				require.NotContains(t, string(doc.Text), "internal.fleetwright")
+				if doc.Fleet != nil {
+					require.Equal(t, filepath.Join(dir, "kustomization.yaml")+" ("+filepath.Join(dir, "all.yaml")+")", doc.File)
+				}
+			}
+		})
+	}
 }

@@ -82,6 +82,9 @@ func withFile(text []byte, name string) []byte {
 	for d := range split(text) {
 		var doc yaml.Node
 		if d.blank() || yaml.Unmarshal(d.body(), &doc) != nil || len(doc.Content) != 1 || !isFleetNode(doc.Content[0]) {
+			if out.Len() > 0 && !isMarker(d.text, "---") { // behind three dots
+				out.WriteString("---\n")
+			}
 			out.Write(d.text)
 			continue
 		}

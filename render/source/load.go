@@ -44,7 +44,7 @@ func load(paths []string, opts Options) ([]input, error) {
 			stdin = true
 			found, err = loadStdin(opts.Stdin)
 		default:
-			found, err = loadPath(path, opts.Repository)
+			found, err = loadPath(path, opts)
 		}
 		wrong := asProblems(err)
 		if err != nil && wrong == nil {
@@ -90,7 +90,7 @@ func tooLarge(name string) error {
 	return &Problem{File: name, Message: fmt.Sprintf("more than %d MiB: split it", maxInput>>20)}
 }
 
-func loadPath(path, repository string) ([]input, error) {
+func loadPath(path string, opts Options) ([]input, error) {
 	if path == "" {
 		return nil, &Problem{File: `""`, Message: "is an empty path: name a file, a directory, or '-' for the standard input"}
 	}
@@ -105,45 +105,60 @@ func loadPath(path, repository string) ([]input, error) {
 		in, err := loadFile(path, info)
 		return []input{in}, err
 	}
-	kustomization, err := findKustomization(path)
+	inputs, found, err := loadDirectory(path, opts)
 	switch {
-	case err != nil:
-		return nil, err
-	case kustomization != "":
-		return buildKustomization(path, kustomization, repository)
+	case err != nil || found:
+		return inputs, err
+	case opts.Recursive:
+		return nil, &Problem{File: path, Message: "holds no .yaml, .yml or .json file and no kustomization, not in directories below it " +
+			"either: name the files, or the right directory"}
 	default:
-		return loadDirectory(path)
-	}
-}
-
-// loadDirectory reads the files of a directory. Hidden ones belong to editors and other tools.
-func loadDirectory(path string) ([]input, error) {
-	entries, err := os.ReadDir(path)
-	if err != nil {
-		return nil, pathError(path, err)
-	}
-	var inputs []input
-	var problems Problems
-	for _, e := range entries {
-		if e.Name()[0] == '.' || !slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(e.Name())) {
-			continue
-		}
-		in, err := loadEntry(filepath.Join(path, e.Name()))
-		wrong := asProblems(err)
-		if err != nil && wrong == nil {
-			return nil, err
-		}
-		problems = append(problems, wrong...)
-		inputs = append(inputs, in...)
-	}
-	switch {
-	case len(problems) > 0:
-		return nil, problems
-	case len(inputs) == 0:
 		return nil, &Problem{File: path, Message: "holds no .yaml, .yml or .json file and no kustomization, and directories below it " +
 			"are not read: name the files, or the right directory"}
 	}
-	return inputs, nil
+}
+
+// loadDirectory builds a directory's kustomization or reads its files, and says whether there was any. Hidden ones belong to editors
+// and other tools.
+func loadDirectory(path string, opts Options) (inputs []input, found bool, err error) {
+	kustomization, err := findKustomization(path)
+	if err != nil || kustomization != "" {
+		if err == nil {
+			inputs, err = buildKustomization(path, kustomization, opts.Repository)
+		}
+		return inputs, true, err
+	}
+	entries, err := os.ReadDir(path)
+	if err != nil {
+		return nil, false, pathError(path, err)
+	}
+	var problems Problems
+	for _, e := range entries {
+		var in []input
+		name := filepath.Join(path, e.Name())
+		switch {
+		case e.Name()[0] == '.':
+			continue
+		case opts.Recursive && e.IsDir():
+			var below bool
+			in, below, err = loadDirectory(name, opts)
+			found = found || below
+		case slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(e.Name())):
+			in, err = loadEntry(name)
+			found = found || len(in) > 0
+		}
+		wrong := asProblems(err)
+		if err != nil && wrong == nil {
+			return nil, true, err
+		}
+		problems = append(problems, wrong...)
+		inputs = append(inputs, in...)
+		err = nil
+	}
+	if len(problems) > 0 {
+		return nil, true, problems
+	}
+	return inputs, found, nil
 }
 
 // loadEntry reads an entry of a directory, unless it is a directory itself.

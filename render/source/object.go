@@ -25,6 +25,10 @@ func (r *reader) object(in input, n *tree.Node, text []byte, flaws []flaw) {
 		doc.Pos = Pos{}
 	}
 	if problem := notAnObject(n); problem != "" {
+		if invisible := invisibleKeys(in.name, n, ""); len(invisible) > 0 {
+			r.located(in, ID{}, invisible)
+			return
+		}
 		r.flaws(in, ID{}, flaws, false)
 		if n.Kind != tree.Null {
 			r.fail(Problem{File: in.name, Pos: doc.Pos, Message: problem})
@@ -46,7 +50,8 @@ func (r *reader) object(in input, n *tree.Node, text []byte, flaws []flaw) {
 		if doc.Text = text; text == nil && !in.item {
 			doc.Text = tree.AppendYAML(nil, n)
 		}
-		doc.root, doc.replaced = locations(n), in.item && isRendered(n)
+		doc.root, doc.renderer = locations(n), rendererOf(n)
+		doc.replaced = in.item && doc.renderer != ""
 		r.documents = append(r.documents, doc)
 		return
 	}
@@ -142,6 +147,18 @@ func at(doc *Document, n *tree.Node) Pos {
 
 // fleet decodes and validates a fleet, and keeps it even when it is wrong, so that problems with other fleets show too.
 func (r *reader) fleet(doc Document, in input, flaws []flaw) {
+	if invisible := invisibleKeys(in.name, doc.root, ""); len(invisible) > 0 {
+		r.located(in, doc.ID, invisible)
+		return
+	}
+	root, rewritten := unrewritten(in.name, doc.root, nil)
+	if len(rewritten) > 0 {
+		r.located(in, doc.ID, rewritten)
+		return
+	}
+	if doc.root = root; in.built {
+		quote(root)
+	}
 	r.dropServerFields(&doc, in)
 	if warning := flux.Mark(doc.root); warning != "" {
 		r.warnings = append(r.warnings, Problem{File: doc.File, Pos: doc.Pos, Object: doc.ID, Message: warning})
@@ -157,20 +174,28 @@ func (r *reader) fleet(doc Document, in input, flaws []flaw) {
 		problems = append(problems, aboveCap(&doc, problems, flaws)...)
 	}
 	for i := range problems {
-		if in.built {
-			problems[i].Pos = Pos{}
-		}
-		if in.built || in.item {
-			problems[i].Object = doc.ID
-		}
+		problems[i] = nameInvisible(doc.root, problems[i])
 	}
-	r.fail(problems...)
+	r.located(in, doc.ID, problems)
 	space := textSpace.Get().(*[]byte)
 	*space = tree.AppendYAML((*space)[:0], arrange(doc.root))
 	doc.Text = bytes.Clone(*space)
 	textSpace.Put(space)
 	doc.root = locations(doc.root)
 	r.documents = append(r.documents, doc)
+}
+
+// located reports problems with an object at places that mean something to whoever wrote it.
+func (r *reader) located(in input, object ID, problems Problems) {
+	for i := range problems {
+		if in.built {
+			problems[i].Pos = Pos{}
+		}
+		if in.built || in.item {
+			problems[i].Object = object
+		}
+	}
+	r.fail(problems...)
 }
 
 var textSpace = sync.Pool{New: func() any { return new([]byte) }}

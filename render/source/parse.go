@@ -58,6 +58,9 @@ func parse(file string, d document) ([]*tree.Node, []flaw) {
 	case jsonErr != nil && looksLikeJSON(body):
 		return fail(jsonProblem(d, body, jsonErr))
 	default:
+		if pos, problem, found := invisibleSyntax(d); found {
+			return fail(pos, problem)
+		}
 		return fail(syntaxProblem(d, err))
 	}
 }

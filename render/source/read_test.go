@@ -43,7 +43,7 @@ func many(t testing.TB, n int) string {
 
 func TestReadFillsInTypes(t *testing.T) {
 	set, err := readStdin(fleetText(t) + `  resources:
-    limits: {cpu: 1.5, memory: "1Gi"}
+    limits: {cpu: 1500m, memory: "1Gi"}
   cells: {maxResident: 7}
   lifecycle: {shutdownSeconds: 3}
   maintenance: {paused: True, restartToken: "2024-01-01"}
@@ -81,7 +81,7 @@ func TestTextIsTheFleet(t *testing.T) {
 		"quotes":         "  podMetadata: {annotations: {\"yes\": 'no', \"1\": \"2\", \"n\": \"~\", d: \"2001-01-01\"}}\n",
 		"blocks":         "  podMetadata:\n    annotations:\n      a: |\n        b\n        c\n      d: >-\n        e\n        f\n",
 		"odd characters": "  podMetadata: {annotations: {a: \"\\u0000\\e\\u2028\\ufeff\\U0001F600 \\t\"}}\n",
-		"quantities":     "  resources: {limits: {cpu: 1e3, memory: 10Gi, example.com/x: 5}, requests: {cpu: .5, example.com/x: 5}}\n",
+		"quantities":     "  resources: {limits: {cpu: 1e3, memory: 10Gi, example.com/x: 5}, requests: {cpu: '.5', example.com/x: 5}}\n",
 		"status":         "status: {phase: Ready}\n",
 	}
 	for name, more := range tests {

@@ -29,6 +29,8 @@ type Options struct {
 	// Repository is a directory that kustomizations read nothing outside of; empty means the Git work tree that each is in. One
 	// that is in none may list directories anywhere, as kustomize allows.
 	Repository string
+	// Recursive reads directories below a directory as well, but for hidden ones and symbolic links.
+	Recursive bool
 	// AboveCap reads fleets with more members than their zones hold, which are refused otherwise: a state of before is not
 	// wrong because of what a newer version asks.
 	AboveCap bool
@@ -48,7 +50,9 @@ type Document struct {
 	Text []byte
 
 	root *tree.Node
-	// replaced says that the object was rendered earlier and is about to be rendered anew.
+	// renderer is the namespace and name of the fleet that the object was rendered from earlier, "" for any other object.
+	renderer string
+	// replaced says that the object is about to be rendered anew.
 	replaced bool
 }
 
@@ -71,6 +75,8 @@ func (s *Set) Fleets() int {
 
 // Read reads paths: files, directories (the *.yaml, *.yml and *.json files in them, or their kustomization), or "-". The
 // error is Problems when the input is wrong, and something else when it could not be read.
+//
+// While a kustomization is built, one at a time, the whole process has neither a PATH nor an http.DefaultTransport that sends anything.
 func Read(paths []string, opts Options) (*Set, error) {
 	// 1. Find and load the inputs.
 	inputs, err := load(paths, opts)

@@ -70,6 +70,12 @@ func (k *surveyed) object(n *tree.Node, flaws []flaw, patch bool) {
 		k.holdFleets[followed(k.file)] = k.file
 	}
 	n = withoutServerFields(n, func(string, tree.Pos) {})
+	if found := invisibleKeys(k.file, n, ""); len(found) > 0 {
+		k.report(found...)
+		return
+	}
+	n, found := unrewritten(k.file, n, nil)
+	k.report(found...)
 	if patch {
 		n = withoutDirectives(n)
 	}

@@ -232,5 +232,8 @@ func jsonProblem(d document, body []byte, err error) (tree.Pos, string) {
 	for at < len(body)-1 && strings.IndexByte(" \t\r\n,:", body[at]) >= 0 {
 		at++
 	}
+	if r, _ := utf8.DecodeRune(body[min(at, len(body)-1):]); isInvisible(r) {
+		return d.position(start + at), invisibleMessage(r)
+	}
 	return d.position(start + min(at, len(body)-1)), fmt.Sprintf("JSON: %v: check the commas, quotes and braces before this", err)
 }

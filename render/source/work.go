@@ -43,7 +43,7 @@ func (w *work) lines(text []byte) { w.collection(bytes.Count(text, []byte("\n"))
 
 // tooMuch is the problem of a kustomization that would cost too much.
 func tooMuch(file string) *Problem {
-	return &Problem{File: file, Message: fmt.Sprintf("is more work than the %d seconds or so that kustomize gets here: a base may be listed "+
-		"again and again, or there are thousands of objects, or of keys in one of them. Split it, or run kustomize yourself and give "+
-		"its output to 'fleetwright render -'", maxWork/1000)}
+	return &Problem{File: file, Message: fmt.Sprintf("would take kustomize more than about %d seconds: a base is listed again and again, or "+
+		"there are thousands of objects, or of keys in one of them. Split it, or run kustomize yourself and give its output to "+
+		"'fleetwright render -'", maxWork/1000)}
 }
