@@ -275,7 +275,7 @@ func (h *Healer) zone(node string) string {
 
 func (h *Healer) forget(request Request) {
 	h.views.forget(request)
-	h.memory.forget(request)
+	h.Metrics.held(h.memory.forget(request))
 	h.tries.forget(request)
 	h.Metrics.forget(request)
 }
