@@ -44,6 +44,7 @@ func TestSnapshotsReachEveryAction(t *testing.T) {
 var snapshots = rapid.Custom(func(t *rapid.T) *Snapshot {
 	g := gen{t}
 	s := fleetOf(g.pick(1, 2, 3, 3, 4))
+	s.Fleet.ZoneCap = g.pick(0, 1, 2)
 	if g.one(2) {
 		g.fleet(s)
 	}
@@ -234,6 +235,12 @@ func (g gen) claim(c *Claim) {
 	}
 	if g.one(3) {
 		c.Created = g.ago()
+	}
+	if !g.one(4) {
+		c.Volume = &Volume{Local: g.one(2), Zones: []string{c.Zone}, Nodes: map[string]int{"a": g.pick(0, 1, 2), "b": g.pick(0, 1, 2), "c": g.pick(0, 1, 2)}}
+		if g.one(6) {
+			c.Volume.Unknown = "not known"
+		}
 	}
 	if g.one(4) {
 		c.UID = "another"

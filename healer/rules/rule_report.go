@@ -94,7 +94,9 @@ func (l *look) reportDown(m *Member, refusal string) Verdict {
 	case l.now.Before(limit), refusal == "" && m.Pod.Unschedulable == "" && m.Pod.ImageWait == "":
 		return waits(reason, text).until(limit)
 	case m.Pod.Unschedulable != "":
-		return blocks(v1alpha1.ReasonMemberUnschedulable, text+refusal)
+		v := blocks(v1alpha1.ReasonMemberUnschedulable, text+refusal)
+		v.Recheck = m.Claim != nil && m.Claim.Volume != nil // a node that comes starts no look
+		return v
 	case m.Pod.ImageWait != "":
 		return blocks(v1alpha1.ReasonInfrastructureBlocked, text+refusal)
 	default:
