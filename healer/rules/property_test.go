@@ -45,6 +45,11 @@ var snapshots = rapid.Custom(func(t *rapid.T) *Snapshot {
 	g := gen{t}
 	s := fleetOf(g.pick(1, 2, 3, 3, 4))
 	s.Fleet.ZoneCap = g.pick(0, 1, 2)
+	if g.one(6) {
+		i := g.pick(0, len(s.Members)-1)
+		unscheduled(i, time.Hour)(s)
+		g.volume(s.Members[i].Claim)
+	}
 	if g.one(2) {
 		g.fleet(s)
 	}
@@ -142,6 +147,13 @@ func (g gen) fleet(s *Snapshot) {
 	}
 }
 
+func (g gen) volume(c *Claim) {
+	nodes := map[string]int{"a": g.pick(0, 1, 2), "b": g.pick(0, 1, 2), "c": g.pick(0, 1, 2)}
+	if c.Volume = (&Volume{Local: g.one(2), Zones: []string{c.Zone}, Nodes: nodes}); g.one(6) {
+		c.Volume.Unknown = "not known"
+	}
+}
+
 func (g gen) identity(chance int) string {
 	if !g.one(chance) {
 		return ours
@@ -235,12 +247,6 @@ func (g gen) claim(c *Claim) {
 	}
 	if g.one(3) {
 		c.Created = g.ago()
-	}
-	if !g.one(4) {
-		c.Volume = &Volume{Local: g.one(2), Zones: []string{c.Zone}, Nodes: map[string]int{"a": g.pick(0, 1, 2), "b": g.pick(0, 1, 2), "c": g.pick(0, 1, 2)}}
-		if g.one(6) {
-			c.Volume.Unknown = "not known"
-		}
 	}
 	if g.one(4) {
 		c.UID = "another"
