@@ -159,6 +159,6 @@ func (m *Member) noPlace() string {
 		where, back = "no other zone", "give it a node in "+strings.Join(v.Zones, " or ")
 	}
 	return fmt.Sprintf("its disk is kept, since a fresh one has no place: %s has both a node to spare and room under placement.maxPerZone. "+
-		"To end this, %s; or raise placement.maxPerZone, if another zone has a node to spare; "+
+		"To end this, %s; or give another zone a node to spare and, if it is full, raise placement.maxPerZone; "+
 		"or give the disk up (docs/operations.md, Lose a zone)", where, back)
 }

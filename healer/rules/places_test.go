@@ -11,6 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/fleetwright/fleetwright/api/v1alpha1"
 )
 
 // capped lets a zone hold so many members, and makes the disk of the second one that of zone b, with nodes beside its own.
@@ -29,7 +31,7 @@ func TestPlaceForAFreshDisk(t *testing.T) {
 		kept  = "report: Blocked/MemberUnschedulable; next in 30s"
 		since = "my-fleet-1 has not been scheduled since 2026-03-04T11:50:00Z: 0/3 nodes are available; "
 		full  = "both a node to spare and room under placement.maxPerZone. To end this, "
-		rest  = "; or raise placement.maxPerZone, if another zone has a node to spare; or give the disk up (docs/operations.md, Lose a zone)"
+		rest  = "; or give another zone a node to spare and, if it is full, raise placement.maxPerZone; or give the disk up (docs/operations.md, Lose a zone)"
 	)
 	local := volumeOf(func(v *Volume) { v.Local, v.Zones = true, nil })
 	cases := map[string]ruleCase{}
@@ -89,6 +91,19 @@ func handedOver(i int) change {
 		m.Pod.Handover = &Handover{ClaimUID: m.Claim.UID, Begun: &Begun{Claim: m.Claim.Ref}}
 		m.Pod.Terminating, m.Pod.DeletedAt = true, noon
 	}
+}
+
+// Only a Strict fleet with disks of its own has zones whose cap a fresh disk could exceed.
+func TestFleetsWithACap(t *testing.T) {
+	persistent := func(p v1alpha1.Placement) v1alpha1.Fleet {
+		f := &v1alpha1.PersistentFleet{}
+		f.Spec.Placement = p
+		return f
+	}
+	require.Equal(t, v1alpha1.DefaultMaxPerZone, FleetValues(persistent(v1alpha1.Placement{})).ZoneCap)
+	require.Equal(t, 3, FleetValues(persistent(v1alpha1.Placement{MaxPerZone: new(int32(3))})).ZoneCap)
+	require.Zero(t, FleetValues(persistent(v1alpha1.Placement{Mode: v1alpha1.PlacementRelaxed})).ZoneCap)
+	require.Zero(t, FleetValues(&v1alpha1.BucketFleet{}).ZoneCap)
 }
 
 // Where a volume can be used is read from its node affinity, by the keys of all drivers.
