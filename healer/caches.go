@@ -110,7 +110,7 @@ func stripPod(p *corev1.Pod) {
 func stripClaim(c *corev1.PersistentVolumeClaim) {
 	c.ManagedFields, c.Labels = nil, keep(c.Labels, v1alpha1.LabelFleetUID)
 	c.Annotations = keep(c.Annotations, rules.SelectedNode, v1alpha1.AnnotationKeptByScaleIn)
-	c.Spec = corev1.PersistentVolumeClaimSpec{}
+	c.Spec = corev1.PersistentVolumeClaimSpec{VolumeName: c.Spec.VolumeName}
 	c.Status = corev1.PersistentVolumeClaimStatus{Phase: c.Status.Phase}
 }
 
@@ -153,5 +153,20 @@ func nodeZones(ctx context.Context, reader client.Reader) func(node string) stri
 			return ""
 		}
 		return object.Labels[zoneLabel]
+	}
+}
+
+// zoneNodes lists the nodes of a zone.
+func zoneNodes(reader client.Reader) func(ctx context.Context, zone string) ([]string, error) {
+	return func(ctx context.Context, zone string) ([]string, error) {
+		list := &metav1.PartialObjectMetadataList{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "NodeList"}}
+		if err := reader.List(ctx, list, client.MatchingLabels{zoneLabel: zone}, client.UnsafeDisableDeepCopy); err != nil {
+			return nil, err
+		}
+		var names []string
+		for i := range list.Items {
+			names = append(names, list.Items[i].Name)
+		}
+		return names, nil
 	}
 }

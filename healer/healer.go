@@ -46,6 +46,8 @@ type Healer struct {
 	Policy rules.Policy
 	// Zone of a node, "" when it is not known. Default: not known.
 	Zone func(node string) string
+	// Nodes returns the names of the nodes in a zone. Default: from the manager's cache.
+	Nodes func(ctx context.Context, zone string) ([]string, error)
 	// Skew of this process's own clock. Nil means none.
 	Skew *Skew
 	// Metrics may be nil.
@@ -119,7 +121,9 @@ func (h *Healer) look(ctx context.Context, request Request) (reconcile.Result, e
 			}
 		}
 	}
-	cached := &rules.Observer{Objects: objects{h.Client}, ByName: objects{h.Live}, Zone: h.zone, Memory: h.memory, Refused: h.refused}
+	cached := &rules.Observer{
+		Objects: objects{h.Client}, ByName: objects{h.Live}, Zone: h.zone, Nodes: h.Nodes, Memory: h.memory, Refused: h.refused,
+	}
 	snapshot, decision, err := h.decide(ctx, cached, fleet, now)
 	if err != nil {
 		return reconcile.Result{}, err
@@ -200,7 +204,7 @@ func (h *Healer) confirmAndAct(
 	if fleet == nil || string(fleet.GetUID()) != seen.Fleet.UID {
 		return nil, nil, errChanged
 	}
-	live := &rules.Observer{Objects: objects{h.Live}, ByName: objects{h.Live}, Live: true, Zone: h.zone, Memory: h.memory}
+	live := &rules.Observer{Objects: objects{h.Live}, ByName: objects{h.Live}, Live: true, Zone: h.zone, Nodes: h.Nodes, Memory: h.memory}
 	snapshot, decision, err := h.decide(ctx, live, fleet, now)
 	if err != nil {
 		return nil, nil, err
@@ -275,7 +279,7 @@ func (h *Healer) zone(node string) string {
 
 func (h *Healer) forget(request Request) {
 	h.views.forget(request)
-	h.memory.forget(request)
+	h.Metrics.held(h.memory.forget(request))
 	h.tries.forget(request)
 	h.Metrics.forget(request)
 }

@@ -225,8 +225,8 @@ func (m *memory) looked(request Request, identity string, braked *rules.Waiting)
 	return len(m.waiting)
 }
 
-// forget drops what is known of a fleet that is gone.
-func (m *memory) forget(request Request) {
+// forget drops what is known of a fleet that is gone, and returns how many others the brake holds back.
+func (m *memory) forget(request Request) (held int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	key := m.fleets[request]
@@ -234,9 +234,10 @@ func (m *memory) forget(request Request) {
 	delete(m.waiting, request)
 	for _, other := range m.fleets {
 		if other == key {
-			return // a rival under the same identity
+			return len(m.waiting) // a rival under the same identity
 		}
 	}
 	delete(m.ended, key)
 	delete(m.proven, key)
+	return len(m.waiting)
 }

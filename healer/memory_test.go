@@ -42,7 +42,7 @@ func TestMemoryForgetsFleetsThatAreGone(t *testing.T) {
 		Labels: map[string]string{v1alpha1.LabelFleetUID: identity, appsv1.StatefulSetRevisionLabel: revision},
 	}, Status: corev1.PodStatus{Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}}}
 	m.looked(request, identity, nil)
-	m.looked(rival, identity, nil)
+	m.looked(rival, identity, &rules.Waiting{Down: noon})
 	m.observed(pod)
 	clock.SetTime(noon.Add(time.Minute))
 	m.gone(pod)
@@ -50,7 +50,7 @@ func TestMemoryForgetsFleetsThatAreGone(t *testing.T) {
 		_, ended = m.Ended(request.Namespace, identity, 2)
 		return m.Proven(request.Namespace, identity, revision), ended
 	}
-	m.forget(rival)
+	require.Zero(t, m.forget(rival), "it was the only one that the brake held back")
 	proven, ended := knows()
 	require.True(t, proven && ended, "the fleet is still there")
 	m.forget(request)

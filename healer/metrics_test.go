@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clocktesting "k8s.io/utils/clock/testing"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	"github.com/fleetwright/fleetwright/healer/rules"
@@ -23,6 +24,18 @@ func observed(m *Metrics, s *rules.Snapshot, old *v1alpha1.FleetStatus, now time
 	status := rules.StatusOf(s, &d, old, now)
 	m.observe(s, &d, &status, now)
 	return &status
+}
+
+// A fleet that is deleted while the brake holds it back is not counted any more.
+func TestForgottenFleetIsNotHeldBack(t *testing.T) {
+	registry := prometheus.NewPedanticRegistry()
+	clock := clocktesting.NewFakePassiveClock(noon)
+	h := &Healer{Metrics: NewMetrics(registry, "v1.2.3"), views: newViews(), tries: newTries(), memory: newMemory(clock, policy)}
+	request := Request{Kind: "PersistentFleet", NamespacedName: simRequest}
+	h.Metrics.held(h.memory.looked(request, "", &rules.Waiting{Down: noon}))
+	require.Contains(t, series(t, registry), "fleetwright_replacements_held{} 1")
+	h.forget(request)
+	require.Contains(t, series(t, registry), "fleetwright_replacements_held{} 0")
 }
 
 func TestMetrics(t *testing.T) {

@@ -89,6 +89,8 @@ func newObject(kind string) (client.Object, error) {
 		return &appsv1.Deployment{}, nil
 	case rules.KindClaim:
 		return &corev1.PersistentVolumeClaim{}, nil
+	case rules.KindVolume:
+		return &corev1.PersistentVolume{}, nil
 	case rules.KindPod:
 		return &corev1.Pod{}, nil
 	case rules.KindHTTPRoute:

@@ -102,6 +102,8 @@ func (w *world) command(t *testing.T, d *datadriven.TestData) {
 		w.halted[arg(0)] = d.Cmd == "halt"
 	case "newest-first": // the scheduler looks at the last member first
 		w.newestFirst = true
+	case "local-volumes": // new volumes are bound to their nodes
+		w.localVolumes = true
 	case "max-unavailable": // the StatefulSet controller runs with MaxUnavailableStatefulSet
 		w.maxUnavailable = true
 	case "scale": // the StatefulSet, by somebody else

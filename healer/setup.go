@@ -43,6 +43,7 @@ import (
 // +kubebuilder:rbac:groups=apps,resources=statefulsets;deployments,verbs=get;list;watch;patch;delete
 // +kubebuilder:rbac:groups="",resources=pods,verbs=get;list;watch;patch;delete
 // +kubebuilder:rbac:groups="",resources=persistentvolumeclaims,verbs=get;list;watch;patch;delete
+// +kubebuilder:rbac:groups="",resources=persistentvolumes,verbs=get
 // +kubebuilder:rbac:groups=apps,resources=controllerrevisions,verbs=get
 // +kubebuilder:rbac:groups="",resources=events,verbs=list
 // +kubebuilder:rbac:groups="",resources=services,verbs=get;list;watch
@@ -88,6 +89,9 @@ func (h *Healer) Setup(ctx context.Context, mgr manager.Manager, o Options) erro
 	}
 	if h.Zone == nil {
 		h.Zone = nodeZones(ctx, mgr.GetCache())
+	}
+	if h.Nodes == nil {
+		h.Nodes = zoneNodes(mgr.GetCache())
 	}
 	for _, kind := range v1alpha1.FleetKinds() {
 		fleet := v1alpha1.NewFleet(kind)

@@ -8,6 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	"github.com/fleetwright/fleetwright/healer/rules"
@@ -34,9 +36,35 @@ func (w *world) provision() {
 		if at := claim.Annotations[rules.SelectedNode]; at != "" && claim.Status.Phase == corev1.ClaimPending {
 			claim.Status.Phase = corev1.ClaimBound
 			w.volumes[claim.UID] = w.zoneOf(at)
+			claim.Spec.VolumeName = w.makeVolume(claim.UID, at)
 			w.update(&claim)
 		}
 	}
+}
+
+// makeVolume makes the PersistentVolume of a claim: one that any node of the zone can use, or the node alone.
+func (w *world) makeVolume(claim types.UID, node string) string {
+	key, value := corev1.LabelTopologyZone, w.zoneOf(node)
+	if w.localVolumes {
+		key, value = corev1.LabelHostname, node
+		w.hosts[claim] = node
+	}
+	name := "pv-" + string(claim)
+	require.NoError(w.t, w.api.Create(w.ctx, &corev1.PersistentVolume{
+		ObjectMeta: metav1.ObjectMeta{Name: name},
+		Spec: corev1.PersistentVolumeSpec{NodeAffinity: &corev1.VolumeNodeAffinity{Required: &corev1.NodeSelector{
+			NodeSelectorTerms: []corev1.NodeSelectorTerm{{MatchExpressions: []corev1.NodeSelectorRequirement{
+				{Key: key, Operator: corev1.NodeSelectorOpIn, Values: []string{value}},
+			}}},
+		}}},
+	}))
+	return name
+}
+
+// usable reports whether a node can use the volume of a claim.
+func (w *world) usable(claim types.UID, n *node) bool {
+	zone := w.volumes[claim]
+	return (zone == "" || zone == n.zone) && (w.hosts[claim] == "" || w.hosts[claim] == n.name)
 }
 
 // protectClaims lets a claim go once no Pod on a node uses it.

@@ -149,9 +149,39 @@ func (w *world) downLongEnough(claim *corev1.PersistentVolumeClaim) {
 		w.violated("%s goes when %s has been down for %s", claim.Name, pod.Name, w.now().Sub(seen.since))
 	case w.suspects(pod):
 		w.violated("%s goes for a change of template on which nobody has been ready", claim.Name)
+	case pod.Spec.NodeName == "" && !w.freshFits(pod, claim):
+		w.violated("%s goes while %s finds no node, and a fresh disk has no place", claim.Name, pod.Name)
 	case onlyGated(pod):
 		w.violated("%s goes while only a readiness gate of %s is missing", claim.Name, pod.Name)
 	}
+}
+
+// freshFits says that some zone has a node for a fresh disk of a member beside all others, each in the zone of its node or else of its
+// volume, below the cap. A volume that is bound to its zone says that no other of that zone helps.
+func (w *world) freshFits(pod *corev1.Pod, claim *corev1.PersistentVolumeClaim) bool {
+	spread, _ := hardRules(pod)
+	if spread == nil {
+		return true
+	}
+	others, nodes := map[string]int{}, map[string]int{}
+	for _, other := range w.pods() {
+		disk := &corev1.PersistentVolumeClaim{}
+		switch {
+		case other.Name == pod.Name:
+		case other.Spec.NodeName != "":
+			others[w.zoneOf(other.Spec.NodeName)]++
+		case w.get(disk, "data-"+other.Name):
+			others[w.volumes[disk.UID]]++
+		}
+	}
+	for _, n := range w.nodes {
+		if !n.gone && n.name != w.hosts[claim.UID] && (w.hosts[claim.UID] != "" || n.zone != w.volumes[claim.UID]) {
+			nodes[n.zone]++
+		}
+	}
+	return slices.ContainsFunc(w.fleet().Shared().Placement.Zones, func(zone string) bool {
+		return others[zone] < min(int(spread.MaxSkew), nodes[zone])
+	})
 }
 
 // mayScale holds before every change of a replica count: stop, one less, or the next run.

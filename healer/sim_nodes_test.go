@@ -3,6 +3,7 @@
 package healer
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"time"
@@ -33,6 +34,25 @@ func (w *world) zoneOf(name string) string {
 		return n.zone
 	}
 	return ""
+}
+
+// zoneShown is what the API server says of a node: nothing, once it is gone.
+func (w *world) zoneShown(name string) string {
+	if n := w.node(name); n != nil && !n.gone {
+		return n.zone
+	}
+	return ""
+}
+
+// nodesShown lists the nodes of a zone that the API server has, alive or not.
+func (w *world) nodesShown(_ context.Context, zone string) ([]string, error) {
+	var names []string
+	for _, n := range w.nodes {
+		if n.zone == zone && !n.gone {
+			names = append(names, n.name)
+		}
+	}
+	return names, nil
 }
 
 func (w *world) node(name string) *node {

@@ -11,6 +11,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	"github.com/fleetwright/fleetwright/healer/rules"
@@ -52,7 +53,7 @@ func (w *world) schedule() {
 // place finds a node that the Pod may run on, in the zone of its disk, and as its own rules about other Pods ask. Without one it
 // returns the scheduler's text.
 func (w *world) place(pod *corev1.Pod) (*node, string) {
-	zone := ""
+	var disk types.UID
 	if claim, found, uses := w.claimOf(pod); uses {
 		switch {
 		case !found:
@@ -62,7 +63,7 @@ func (w *world) place(pod *corev1.Pod) (*node, string) {
 		case claim.Status.Phase == corev1.ClaimLost:
 			return nil, "the volume of the claim is lost"
 		case claim.Status.Phase == corev1.ClaimBound:
-			zone = w.volumes[claim.UID]
+			disk = claim.UID
 		}
 	}
 	taken, perZone := w.taken(pod)
@@ -88,7 +89,7 @@ func (w *world) place(pod *corev1.Pod) (*node, string) {
 		switch {
 		case n.room > 0 && taken[n.name] >= n.room:
 			refused["Too many pods"]++
-		case alone && taken[n.name] > 0, zone != "" && n.zone != zone:
+		case alone && taken[n.name] > 0, disk != "" && !w.usable(disk, n):
 		case spread != nil && perZone[n.zone]+1-fewest > int(spread.MaxSkew):
 		case best == nil || perZone[n.zone] < perZone[best.zone]:
 			best = n

@@ -93,15 +93,24 @@ func (w *world) suspects(pod *corev1.Pod) bool {
 	for _, other := range w.pods() {
 		switch own, others := revisionOf(pod), revisionOf(&other); {
 		case w.proven[own] || own == others || others == "" || other.DeletionTimestamp != nil:
-		case pod.Spec.NodeName != "", !equalJSON(placement(w.templateOf(own)), placement(w.templateOf(others))):
+		case pod.Spec.NodeName != "", !equalJSON(placement(w.templateOf(own)), placement(w.templateOf(others))),
+			most(w.templateOf(own)) < most(w.templateOf(others)):
 			return true
 		}
 	}
 	return false
 }
 
-// placement is what of a template decides where a Pod may run.
+// most is how many members a template lets a zone hold.
+func most(template *corev1.PodTemplateSpec) int {
+	if spread, _ := hardRules(&corev1.Pod{Spec: template.Spec}); spread != nil {
+		return int(spread.MaxSkew)
+	}
+	return 100
+}
+
+// placement is what of a template decides where a Pod may run, beside the spread.
 func placement(template *corev1.PodTemplateSpec) []any {
 	s := &template.Spec
-	return []any{s.NodeSelector, s.Affinity, s.Tolerations, s.TopologySpreadConstraints, s.PriorityClassName, s.Containers[0].Resources}
+	return []any{s.NodeSelector, s.Affinity, s.Tolerations, s.PriorityClassName, s.Containers[0].Resources}
 }

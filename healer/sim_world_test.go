@@ -41,6 +41,7 @@ type world struct {
 
 	nodes     []*node
 	volumes   map[types.UID]string // zone of each claim's volume
+	hosts     map[types.UID]string // and its node, where it is bound to that
 	broken    map[string]corev1.ContainerStateWaiting
 	bad       map[string]badSetting // by values of CELLD_LOG
 	used      map[string]string     // by disk: the value that was used on it last
@@ -59,6 +60,8 @@ type world struct {
 	// newestFirst makes the scheduler look at the last member first.
 	newestFirst bool
 	noVolumes   bool // provisioning fails
+	// localVolumes binds each new volume to its node.
+	localVolumes bool
 	// maxUnavailable switches the feature MaxUnavailableStatefulSet on.
 	maxUnavailable bool
 	uids           int
@@ -96,7 +99,7 @@ func newWorld(t testing.TB) *world {
 	w := &world{
 		t: t, ctx: log.IntoContext(context.Background(), logr.Discard()), clock: clocktesting.NewFakePassiveClock(noon),
 		raw:     clientgotesting.NewObjectTracker(scheme, serializer.NewCodecFactory(scheme).UniversalDecoder()),
-		volumes: map[types.UID]string{}, broken: map[string]corev1.ContainerStateWaiting{}, halted: map[string]bool{},
+		volumes: map[types.UID]string{}, hosts: map[types.UID]string{}, broken: map[string]corev1.ContainerStateWaiting{}, halted: map[string]bool{},
 		deadSince: map[string]time.Time{}, answers: map[string]string{}, idled: map[string][]time.Time{},
 		truth: map[types.UID]seen{}, proven: map[string]bool{}, names: map[types.UID]string{}, ended: map[string]time.Time{},
 		bad: map[string]badSetting{}, used: map[string]string{}, mounted: map[types.UID]bool{}, gates: map[string]corev1.ConditionStatus{},
@@ -121,7 +124,7 @@ func (w *world) restart() {
 		Client: interceptor.NewClient(w.api, interceptor.Funcs{
 			Get: w.cachedGet, List: w.cachedList, Create: w.create, Delete: w.delete, Patch: w.patch, Apply: w.apply, SubResourcePatch: w.patchStatus,
 		}),
-		Live: live, Recorder: w, Clock: w.clock, Policy: policy, Zone: w.zoneOf, views: newViews(),
+		Live: live, Recorder: w, Clock: w.clock, Policy: policy, Zone: w.zoneShown, Nodes: w.nodesShown, views: newViews(),
 		tries: newTries(), memory: newMemory(w.clock, policy),
 	}
 	w.shown = nil

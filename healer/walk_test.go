@@ -42,6 +42,12 @@ func TestWalks(t *testing.T) {
 					}
 				}
 				w.started(of.fleet)
+				if k.full { // a zone is away for longer than the replacement delay, and no other has a node to spare
+					k.kills("node-c", "lose-node")
+					k.settle(25 * time.Minute)
+					k.kills("node-c", "revive-node")
+					k.settle(10 * time.Minute)
+				}
 				for range 30 {
 					k.step()
 					require.Empty(t, w.faults.violations, w.trace.String())

@@ -145,8 +145,30 @@ func badReplace(s *Snapshot, a *Action, now time.Time) string {
 		return "the disk is not a kept one"
 	case p.ImageWait != "":
 		return "waits on its image"
+	case p.Node == "" && s.Fleet.ZoneCap > 0 && !s.placeFor(m):
+		return "a fresh disk has no place"
 	}
 	return s.othersReady(m, now)
+}
+
+// placeFor says that a zone holds fewer others than its cap and its nodes allow, which is not that of a disk that any node there can use.
+func (s *Snapshot) placeFor(m *Member) bool {
+	v := m.Claim.Volume
+	if v == nil || v.Unknown != "" {
+		return false
+	}
+	for _, zone := range s.Fleet.Zones {
+		others := 0
+		for i := range s.Current() {
+			if o := &s.Members[i]; o.Ordinal != m.Ordinal && (o.Pod.Zone == zone || o.Pod.Zone == "") {
+				others++
+			}
+		}
+		if others < s.Fleet.ZoneCap && others < v.Nodes[zone] && (v.Local || v.Zones[0] != zone) {
+			return true
+		}
+	}
+	return false
 }
 
 // changeSuspected says that no Pod of a member's template has been Ready, while another template runs beside it.

@@ -68,6 +68,8 @@ type Observer struct {
 	Live bool
 	// Zone of a node, "" when it is not known.
 	Zone func(node string) string
+	// Nodes returns the names of the nodes in a zone. Nil means that nobody knows.
+	Nodes func(ctx context.Context, zone string) ([]string, error)
 	// Memory of this process, nil where nobody looked before.
 	Memory Memory
 	// Refused returns why a workload's controller could not make a Pod, by its own event. Nil means that nobody knows.
@@ -89,6 +91,7 @@ func (o *Observer) Observe(ctx context.Context, f v1alpha1.Fleet, now time.Time)
 		{"the fleet of the other kind", o.sibling},
 		{"the workload", o.workload},
 		{"members", o.members},
+		{"where disks can be used", o.volumes},
 		{"what was seen before", o.remember},
 		{"why a Pod is missing", o.refused},
 		{"how templates differ", o.change},

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
 )
@@ -83,7 +84,9 @@ func (o *Observer) change(ctx context.Context, _ v1alpha1.Fleet, s *Snapshot, _ 
 	}
 	s.Change.Known = true
 	s.Change.Fields = differences("", templates[1], templates[0])
-	s.Change.Places = slices.ContainsFunc(s.Change.Fields, places)
+	s.Change.Places = slices.ContainsFunc(s.Change.Fields, func(field string) bool {
+		return places(field) && !(field == spreadField && opens(templates[1], templates[0]))
+	})
 	return nil
 }
 
@@ -188,9 +191,38 @@ func equalJSON(a, b any) bool {
 	return errX == nil && errY == nil && string(x) == string(y)
 }
 
+const spreadField = "spec.topologySpreadConstraints"
+
+// opens reports whether a change of a template's spread can keep no Pod off a node that took it before: of what it insists on, it
+// differs in nothing but a higher maxSkew, as when placement.maxPerZone is raised.
+func opens(before, after any) bool {
+	was, is := hardSpread(before), hardSpread(after)
+	if was == nil || is == nil || was.MaxSkew > is.MaxSkew {
+		return false
+	}
+	was.MaxSkew = is.MaxSkew
+	return equalJSON(was, is)
+}
+
+// hardSpread returns the one constraint on the spread that a template insists on, nil for none or several.
+func hardSpread(template any) *corev1.TopologySpreadConstraint {
+	raw, _ := json.Marshal(template)
+	var t corev1.PodTemplateSpec
+	if json.Unmarshal(raw, &t) != nil {
+		return nil
+	}
+	hard := slices.DeleteFunc(t.Spec.TopologySpreadConstraints, func(c corev1.TopologySpreadConstraint) bool {
+		return c.WhenUnsatisfiable != corev1.DoNotSchedule
+	})
+	if len(hard) != 1 {
+		return nil
+	}
+	return &hard[0]
+}
+
 // placing are the fields of a Pod's spec that decide where it may run, and what it asks of a node.
 var placing = []string{
-	"spec.nodeSelector", "spec.affinity", "spec.tolerations", "spec.topologySpreadConstraints", "spec.priorityClassName",
+	"spec.nodeSelector", "spec.affinity", "spec.tolerations", spreadField, "spec.priorityClassName",
 	"spec.schedulerName", "spec.runtimeClassName", "spec.nodeName", "spec.hostNetwork", "spec.schedulingGates",
 }
 

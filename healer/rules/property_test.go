@@ -44,6 +44,12 @@ func TestSnapshotsReachEveryAction(t *testing.T) {
 var snapshots = rapid.Custom(func(t *rapid.T) *Snapshot {
 	g := gen{t}
 	s := fleetOf(g.pick(1, 2, 3, 3, 4))
+	s.Fleet.ZoneCap = g.pick(0, 1, 2)
+	if g.one(6) {
+		i := g.pick(0, len(s.Members)-1)
+		unscheduled(i, time.Hour)(s)
+		g.volume(s.Members[i].Claim)
+	}
 	if g.one(2) {
 		g.fleet(s)
 	}
@@ -138,6 +144,13 @@ func (g gen) fleet(s *Snapshot) {
 		if g.one(4) {
 			s.Prerequisites[1].Foreign = "foreign"
 		}
+	}
+}
+
+func (g gen) volume(c *Claim) {
+	nodes := map[string]int{"a": g.pick(0, 1, 2), "b": g.pick(0, 1, 2), "c": g.pick(0, 1, 2)}
+	if c.Volume = (&Volume{Local: g.one(2), Zones: []string{c.Zone}, Nodes: nodes}); g.one(6) {
+		c.Volume.Unknown = "not known"
 	}
 }
 

@@ -104,9 +104,14 @@ func (l *look) whyAbort(m *Member) string {
 		return ""
 	case begun == nil:
 		return "another healer began it, and may have stopped long ago"
-	default:
-		return l.unsettled(m)
 	}
+	if why := l.unsettled(m); why != "" {
+		return why
+	}
+	if !l.hasPlace(m) {
+		return "a fresh disk has no place by now"
+	}
+	return ""
 }
 
 // unsettled says which other member keeps a disk from being deleted, empty when none does.

@@ -139,6 +139,7 @@ var keeps = []keep{
 		func(*Member) string {
 			return "not replaced, since its disk was made for this Pod and another would fare no better"
 		}},
+	{"it has a node, or a fresh disk has a place", (*look).hasPlace, (*Member).noPlace},
 }
 
 // replaceable reports whether the Pod is there, stays, and is the fleet's.

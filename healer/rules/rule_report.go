@@ -94,7 +94,9 @@ func (l *look) reportDown(m *Member, refusal string) Verdict {
 	case l.now.Before(limit), refusal == "" && m.Pod.Unschedulable == "" && m.Pod.ImageWait == "":
 		return waits(reason, text).until(limit)
 	case m.Pod.Unschedulable != "":
-		return blocks(v1alpha1.ReasonMemberUnschedulable, text+refusal)
+		v := blocks(v1alpha1.ReasonMemberUnschedulable, text+refusal)
+		v.Recheck = m.Claim != nil && m.Claim.Volume != nil // a node that comes starts no look
+		return v
 	case m.Pod.ImageWait != "":
 		return blocks(v1alpha1.ReasonInfrastructureBlocked, text+refusal)
 	default:
@@ -121,14 +123,20 @@ func (l *look) describeDown(m *Member) (string, v1alpha1.Reason) {
 	}
 }
 
-// unplaced returns the first member that the scheduler finds no node for.
+// unplaced returns the first member that the scheduler finds no node for, else the first that it gave another answer about.
 func (l *look) unplaced() *Member {
+	var answered *Member
 	for i := range l.current {
-		if pod := l.current[i].Pod; pod != nil && pod.Unschedulable != "" && !pod.Terminating && l.current[i].Down() {
-			return &l.current[i]
+		m := &l.current[i]
+		switch {
+		case m.Pod == nil || m.Pod.Terminating || !m.Down():
+		case m.Pod.Unschedulable != "":
+			return m
+		case m.Pod.Answer != "" && answered == nil:
+			answered = m
 		}
 	}
-	return nil
+	return answered
 }
 
 // rolling returns RollingOut while a template is being rolled out, else the other reason.

@@ -44,6 +44,13 @@ func TestReport(t *testing.T) {
 			change: []change{down(0, time.Hour), unscheduled(2, time.Hour)}, want: "report: Blocked/MemberUnschedulable",
 			message: "my-fleet-2 has not been scheduled since 2026-03-04T11:00:00Z: 0/3 nodes are available; not replaced while my-fleet-0 is also down",
 		},
+		"another down, not placed for another reason, not for long": {
+			change: []change{down(0, time.Hour), pending(2, time.Minute), pod(2, func(p *Pod) {
+				p.Answer, p.UnscheduledSince, p.DecidedAt = "SchedulerError: no volume", noon.Add(-time.Minute), noon.Add(time.Minute)
+			})},
+			want:    "report: Provisioning/WaitingForPlacement; next in 1m0s",
+			message: "my-fleet-2 has not been scheduled since 2026-03-04T11:59:00Z: SchedulerError: no volume",
+		},
 		"image, not for long": {change: []change{down(1, 0), pod(1, func(p *Pod) { p.ImageWait = imageBroken })}, want: "report: Provisioning/Provisioning; next in 10m0s"},
 		"image, for long": {
 			change: []change{down(1, fullDelay), pod(1, func(p *Pod) { p.ImageWait = imageBroken })}, want: "report: Blocked/InfrastructureBlocked",

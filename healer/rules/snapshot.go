@@ -58,6 +58,7 @@ const (
 	KindNamespace     = "Namespace"
 	KindPod           = "Pod"
 	KindClaim         = "PersistentVolumeClaim"
+	KindVolume        = "PersistentVolume"
 	KindBudget        = "PodDisruptionBudget"
 	KindNetworkPolicy = "NetworkPolicy"
 	KindService       = "Service"
@@ -82,6 +83,7 @@ type Fleet struct {
 	ReservationName       string
 	Zones                 []string
 	Strict                bool
+	ZoneCap               int // most members with a disk of their own that a zone may hold, 0 for no cap
 	Paused, Stopped       bool
 	Deleting              bool
 	// Protected says that it was deleted and is not taken apart: it carries AnnotationProtect, and is not Deleting.
@@ -232,7 +234,10 @@ type Claim struct {
 	Finalizers  []string
 	Bound, Lost bool
 	Marked      bool   // carries AnnotationKeptByScaleIn
-	Zone        string // of the node that it was provisioned for
+	Node, Zone  string // that it was provisioned for
+	VolumeName  string
+	// Volume is observed only of a Bound claim whose Pod finds no node, in a fleet with a ZoneCap.
+	Volume *Volume
 }
 
 // Kept reports whether the claim holds a disk: it is Bound, and neither Lost nor being deleted. One that was never Bound is as

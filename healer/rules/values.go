@@ -38,6 +38,9 @@ func FleetValues(f v1alpha1.Fleet) Fleet {
 	if !f.Ordered() {
 		values.WorkloadKind = KindDeployment
 	}
+	if most, capped := v1alpha1.ZoneCap(f); capped && persistent {
+		values.ZoneCap = most
+	}
 	if errs := f.Validate(); len(errs) > 0 {
 		values.Invalid = errs.ToAggregate().Error()
 	}
@@ -162,7 +165,7 @@ func claimValues(c *corev1.PersistentVolumeClaim, zone func(node string) string,
 		Created: past(c.CreationTimestamp.Time, now), Terminating: !c.DeletionTimestamp.IsZero(), Finalizers: c.Finalizers,
 		Bound: c.Status.Phase == corev1.ClaimBound, Lost: c.Status.Phase == corev1.ClaimLost,
 		Marked: c.Annotations[v1alpha1.AnnotationKeptByScaleIn] != "",
-		Zone:   zone(c.Annotations[SelectedNode]),
+		Node:   c.Annotations[SelectedNode], Zone: zone(c.Annotations[SelectedNode]), VolumeName: c.Spec.VolumeName,
 	}
 }
 

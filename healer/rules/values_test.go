@@ -192,17 +192,17 @@ func TestClaimValues(t *testing.T) {
 	c := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{
 		Namespace: "fleets", Name: "data-my-fleet-1", UID: "claim-uid", ResourceVersion: "3", CreationTimestamp: ago(-time.Hour),
 		Labels: map[string]string{v1alpha1.LabelFleetUID: ours}, Annotations: map[string]string{SelectedNode: "node-1"}, Finalizers: []string{"f"},
-	}, Status: corev1.PersistentVolumeClaimStatus{Phase: corev1.ClaimBound}}
+	}, Spec: corev1.PersistentVolumeClaimSpec{VolumeName: "pv-1"}, Status: corev1.PersistentVolumeClaimStatus{Phase: corev1.ClaimBound}}
 	want := Claim{
 		Ref:      Ref{Kind: "PersistentVolumeClaim", Namespace: "fleets", Name: "data-my-fleet-1", UID: "claim-uid", ResourceVersion: "3"},
-		Identity: ours, Created: noon, Finalizers: []string{"f"}, Bound: true, Zone: "zone-of-node-1",
+		Identity: ours, Created: noon, Finalizers: []string{"f"}, Bound: true, Node: "node-1", Zone: "zone-of-node-1", VolumeName: "pv-1",
 	}
 	require.Equal(t, &want, claimValues(c, zones, noon), "a claim of the future is of now")
 	c.Status.Phase, want.Bound, want.Lost = corev1.ClaimLost, false, true
 	require.Equal(t, &want, claimValues(c, zones, noon))
 	c.Status.Phase, want.Lost = "", false
 	c.Labels, want.Identity = nil, ""
-	c.Annotations, want.Zone = nil, ""
+	c.Annotations, want.Node, want.Zone = nil, "", ""
 	c.DeletionTimestamp, want.Terminating = new(ago(0)), true
 	require.Equal(t, &want, claimValues(c, zones, noon))
 }

@@ -204,7 +204,7 @@ func (c *Change) zones(before, after v1alpha1.Fleet) {
 	switch {
 	case stopped(before) || stopped(after):
 	case persistent(after) && len(gone) > 0:
-		c.add("moves", "members with a disk in %s: they find no node, and each gets a fresh disk elsewhere after the replacement delay, once all others are settled", strings.Join(gone, ", "))
+		c.add("moves", "members with a disk in %s: they find no node, and each gets a fresh disk elsewhere after the replacement delay, once all others are settled and another zone has room for it", strings.Join(gone, ", "))
 	case persistent(after):
 	case after.Ordered() && strict(is):
 		if n := rezoned(was.Zones, is.Zones, min(replicas(before), replicas(after))); n > 0 {

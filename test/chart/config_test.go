@@ -55,7 +55,7 @@ func TestRightsInNamespaces(t *testing.T) {
 		resources = append(resources, rule.Resources...)
 	}
 	// Fleets are there too: a namespace that ends loses its Role before they lose their finalizer.
-	require.Equal(t, []string{"namespaces", "nodes", "bucketfleets", "persistentfleets", "storagereservations"}, resources)
+	require.Equal(t, []string{"namespaces", "persistentvolumes", "nodes", "bucketfleets", "persistentfleets", "storagereservations"}, resources)
 	var namespaces []string
 	for _, o := range all {
 		if role, ok := o.(*rbacv1.Role); ok && role.Name == "fleetwright-healer-fleets" {

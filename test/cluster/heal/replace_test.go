@@ -5,7 +5,6 @@ package heal_test
 import (
 	"context"
 	"fmt"
-	"strings"
 	"sync"
 	"testing"
 
@@ -123,7 +122,7 @@ func TestMemberOfADeadNodeIsReplaced(t *testing.T) {
 	s.waitEvent("MemberForceDeleted")
 	require.Equal(t, disks, s.disks(3))
 	s.w.WaitUnschedulable("my-fleet-2")
-	s.waitReason(v1alpha1.PhaseProvisioning, v1alpha1.ReasonReplacementPending,
+	s.waitReason(v1alpha1.PhaseProvisioning, v1alpha1.ReasonWaitingForPlacement,
 		"my-fleet-2 has not been scheduled since")
 
 	// A new node in the zone does not have the old zone's place; it has, so the member returns on its own disk.
@@ -132,28 +131,20 @@ func TestMemberOfADeadNodeIsReplaced(t *testing.T) {
 	require.Equal(t, disks, s.disks(3))
 }
 
-// A member that finds no node in its disk's zone gets a fresh disk where there
-// is room.
+// A member that finds no node in its disk's zone gets a fresh disk in another
+// zone that has a node to spare and room below its cap.
 func TestUnschedulableMemberIsReplaced(t *testing.T) {
 	t.Parallel()
-	s := newReadyFleet(t, 3, oldDisks)
-	disks, pods := s.disks(3), s.pods(3)
-	s.unschedule(1)
+	s := newRoomyFleet(t, 3, 1, oldDisks)
+	disks, ordinal := s.disks(3), s.in(s.w.Zones[1])[0]
+	s.unschedule(ordinal)
 	s.waitReason(v1alpha1.PhaseProvisioning, v1alpha1.ReasonReplacementPending,
-		"my-fleet-1 has not been scheduled since",
+		s.pod(ordinal).Name+" has not been scheduled since",
 		"nodes are available")
+	pods := s.pods(3)
 	s.passMinutes(11)
-	cluster.Wait(t, "the disk to be a fresh one", func(ctx ctx) (bool, string) {
-		claim := &corev1.PersistentVolumeClaim{ObjectMeta: s.named("data-my-fleet-1")}
-		if err := s.w.Client.Get(ctx, client.ObjectKeyFromObject(claim), claim); err != nil {
-			return false, err.Error()
-		}
-		return !strings.HasPrefix(disks[1], string(claim.UID)) && claim.DeletionTimestamp == nil, cluster.DescribeClaim(claim)
-	})
-	s.w.AddNode(s.w.Zones[slot(t, s.w, pods[1].Spec.NodeName)])
-	s.waitReady()
-	require.Equal(t, disks[0], s.disks(3)[0])
-	require.Equal(t, disks[2], s.disks(3)[2])
+	s.requireReplaced(ordinal, disks, pods)
+	require.Equal(t, s.w.Zones[0], s.w.ZoneOf(s.pod(ordinal)))
 }
 
 // unschedule takes the only node in a member's zone out of use, and the member

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/fleetwright/fleetwright/api/v1alpha1"
 	"github.com/fleetwright/fleetwright/test/cluster"
 )
 
@@ -66,6 +67,39 @@ func TestZoneTakesNoMember(t *testing.T) {
 	for ordinal, disk := range s.disks(6) {
 		require.Equal(t, ordinal != fresh, disk == disks[ordinal], "disk %d", ordinal)
 	}
+}
+
+// A member whose zone is gone keeps its disk while no other zone has a place for
+// a fresh one, which would take that of the next member that restarts. With a
+// place it is replaced there.
+func TestFreshDiskTakesNobodysPlace(t *testing.T) {
+	t.Parallel()
+	s := newReadyFleet(t, 3, oldDisks)
+	disks, gone, other := s.disks(3), s.w.ZoneOf(s.pod(2)), s.w.ZoneOf(s.pod(0))
+	const kept = "its disk is kept, since a fresh one has no place"
+	s.removeZone(gone)
+	s.passMinutes(11)
+	s.waitReason(v1alpha1.PhaseBlocked, v1alpha1.ReasonMemberUnschedulable,
+		"my-fleet-2 has not been scheduled since", kept, "give it a node in "+gone, "raise placement.maxPerZone")
+	require.Contains(t, s.stored().State().Members[2].Message, kept)
+	s.returns(0, "a zone is gone")
+	s.passMinutes(11)
+	s.returns(1, "a zone is gone")
+	s.holdsAfter(60, "every member keeps its disk", 3)
+	require.Equal(t, disks, s.disks(3))
+
+	s.w.AddNode(other)
+	s.holdsAfter(1, "a zone holds one member", 3)
+	waiting := s.pod(2)
+	s.allowTwo()
+	s.sync()
+	s.w.WaitReplaced(waiting)
+	s.w.WaitUnschedulable(waiting.Name)
+	s.passMinutes(11)
+	s.waitReady()
+	require.Equal(t, other, s.w.ZoneOf(s.pod(2)))
+	require.Equal(t, disks[:2], s.disks(3)[:2])
+	require.NotEqual(t, disks[2], s.disks(3)[2])
 }
 
 // returns shows that a member that restarts returns to its node.
