@@ -43,11 +43,12 @@ func (s *Snapshot) removedBefore() bool {
 
 // refused asks why a member has no Pod, once its controller should have made it. Events of a Deployment are about ReplicaSets.
 func (o *Observer) refused(ctx context.Context, _ v1alpha1.Fleet, s *Snapshot, _ time.Time) error {
-	if o.Refused == nil || s.Workload == nil || s.Workload.Kind != KindStatefulSet || s.Fleet.Deleting || s.Fleet.Paused || !s.Workload.Observed || !s.missesPod() {
+	w := s.Workload
+	if o.Refused == nil || w == nil || w.Kind != KindStatefulSet || s.Fleet.Deleting || s.Fleet.Paused || !w.Observed || !s.missesPod() {
 		return nil
 	}
-	text, _ := o.Refused(ctx, s.Workload.Ref) // events are a help, and decide nothing
-	s.Workload.Refused = Cut(text, maxAnswer)
+	text, _ := o.Refused(ctx, w.Ref) // events are a help, and decide nothing
+	w.Refused = Cut(text, maxAnswer)
 	return nil
 }
 

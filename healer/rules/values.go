@@ -3,7 +3,6 @@
 package rules
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -106,7 +105,7 @@ func statefulSetValues(set *appsv1.StatefulSet) *Workload {
 // fleetwright renders.
 func Rolls(entry metav1.ManagedFieldsEntry) bool {
 	owns := func(field string) bool {
-		return entry.FieldsV1 != nil && bytes.Contains(entry.FieldsV1.Raw, []byte(`"f:`+field+`"`))
+		return entry.FieldsV1 != nil && strings.Contains(entry.FieldsV1.GetRawString(), `"f:`+field+`"`)
 	}
 	return owns("rollingUpdate") && !owns(v1alpha1.AnnotationSpecDigest)
 }

@@ -252,7 +252,7 @@ func TestHeldWorkloads(t *testing.T) {
 func TestWhoElseOwnsTheRollingUpdate(t *testing.T) {
 	const strategy = `"f:updateStrategy":{"f:rollingUpdate":{"f:partition":{}},"f:type":{}}`
 	entry := func(manager, fields string) metav1.ManagedFieldsEntry {
-		return metav1.ManagedFieldsEntry{Manager: manager, FieldsV1: &metav1.FieldsV1{Raw: []byte(fields)}}
+		return metav1.ManagedFieldsEntry{Manager: manager, FieldsV1: metav1.NewFieldsV1(fields)}
 	}
 	set := &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{ManagedFields: []metav1.ManagedFieldsEntry{
 		entry("argocd-controller", `{"f:metadata":{"f:annotations":{"f:`+v1alpha1.AnnotationSpecDigest+`":{}}},"f:spec":{`+strategy+`}}`),
