@@ -45,8 +45,8 @@ func (w *world) answer(what string) error {
 }
 
 // maxIdle is how often the healer may send a write in a minute that is refused or changes nothing: its queue backs off from a
-// tenth of a second to a minute, which makes ten after three free tries.
-const maxIdle = 13
+// tenth of a second to a minute, which makes ten after three free tries. A Pod that is made anew begins such a row in the middle of another.
+const maxIdle = 20
 
 // idle counts writes that are refused, or change nothing.
 func (w *world) idle(what string) {

@@ -51,6 +51,12 @@ func (w *world) mayDelete(o client.Object, forced bool) {
 			w.violated("%s goes while the fleet is live", o.GetName())
 		}
 	case *corev1.PersistentVolumeClaim:
+		// A hand-over whose Pod was deleted is judged then. Where the volume is lost, it is finished whatever happens to others since.
+		pod := &corev1.Pod{}
+		if o.Status.Phase == corev1.ClaimLost && w.get(pod, o.Name[len("data-"):]) && pod.DeletionTimestamp != nil &&
+			slices.Contains(pod.Finalizers, v1alpha1.FinalizerReplacingDisk) {
+			return
+		}
 		w.mayEnd(fleet, o)
 	case *corev1.Pod:
 		claim := &corev1.PersistentVolumeClaim{}

@@ -54,6 +54,7 @@ func TestWalks(t *testing.T) {
 				}
 				k.end()
 				k.mendSpread()
+				k.makeRoom()
 				k.requireWhole(t)
 				k.requireGone(t)
 			})
@@ -138,6 +139,19 @@ func (k *walk) mendSpread() {
 		}
 		k.settle(time.Hour)
 	}
+}
+
+// makeRoom does what docs/operations.md tells a person to do about a fleet that is MemberUnschedulable: it gives each zone another
+// node. Members that were added in a full cluster, and are to be removed again, may hold the room of one that stays.
+func (k *walk) makeRoom() {
+	if k.fleet().State().Phase != v1alpha1.PhaseBlocked {
+		return
+	}
+	k.note("each zone gets another node")
+	for _, zone := range []string{"a", "b", "c"} {
+		k.nodes = append(k.nodes, &node{name: "more-" + zone, zone: "us-east-1" + zone})
+	}
+	k.settle(2 * time.Hour)
 }
 
 // requireWhole checks that the fleet is Ready with all its members.

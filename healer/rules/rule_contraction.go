@@ -87,7 +87,8 @@ func (l *look) contractDeployment() Verdict {
 			return waits(v1alpha1.ReasonRollingOut, fmt.Sprintf("waiting for Pod %s to end before removing another member", pod.Name))
 		}
 	}
-	if w.Updated != w.Replicas || w.Ready < w.Replicas && w.Ready < l.Target {
+	// One that is not ready goes first, and is waited for by nobody: it may be what keeps a rollout from going on.
+	if enough := w.Ready >= l.Target; !enough && w.Ready < w.Replicas || w.Ready == w.Replicas && w.Updated != w.Replicas {
 		return waits(v1alpha1.ReasonRollingOut, fmt.Sprintf(
 			"waiting for %d members to be ready on the current template (%d exist, %d are ready, %d updated) before removing one",
 			l.Target, w.Existing, w.Ready, w.Updated))

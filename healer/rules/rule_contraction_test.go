@@ -56,6 +56,13 @@ func TestContraction(t *testing.T) {
 		"a Deployment": {
 			change: []change{deployment, target(2)}, want: takes, message: "removing one member, 2 of 3 stay",
 		},
+		"a Deployment that cannot roll out, since some of its Pods have no node: they go first": {
+			base: fleetOf(5), change: []change{deployment, target(3), workloadIs(func(w *Workload) { w.Ready, w.Updated = 3, 4 })},
+			want: "contraction: Scale my-fleet to 4; Provisioning/Provisioning; Scaled", message: "removing one member, 4 of 5 stay",
+		},
+		"a Deployment that cannot roll out, with fewer Ready than are to stay": {
+			base: fleetOf(5), change: []change{deployment, target(3), workloadIs(func(w *Workload) { w.Ready, w.Updated = 2, 4 })}, want: waits,
+		},
 		"a Deployment that rolls": {change: []change{deployment, target(2), workloadIs(func(w *Workload) { w.Updated = 1 })}, want: waits},
 		"an Ordered fleet":        {change: []change{ordered, target(2)}, want: takes, message: "removing my-fleet-2, 2 of 3 members stay"},
 		// Whoever is to be removed is never waited for.

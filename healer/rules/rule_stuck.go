@@ -35,15 +35,20 @@ func stuckPod(l *look) Verdict {
 				next = sooner(next, v.Until)
 				continue
 			}
-			if c := m.Claim; c == nil || !c.Terminating || c.Lost || c.Identity != l.Fleet.Identity {
+			c := m.Claim
+			if c == nil || !c.Terminating || c.Identity != l.Fleet.Identity {
 				return v
 			}
-			if why := l.unsettled(m); why != "" {
+			why := l.unsettled(m)
+			if c.Lost {
+				why = l.unplacedBut(m) // there is no disk to keep, but the fresh one may take the place of a member that waits for its own
+			}
+			if why != "" {
 				waiting = mentions(fmt.Sprintf("%s on %s should have ended by %s and is still there; it is not force-deleted, since its claim %s is being deleted and would go with it: %s",
 					m.Name, place(m.Pod), stamp(m.Pod.DeletedAt), m.Claim.Name, why), l.settledBut(m))
 				continue
 			}
-			v.Message = strings.Replace(v.Message, "its disk is kept", fmt.Sprintf("claim %s, which was deleted, goes with it", m.Claim.Name), 1)
+			v.Message = strings.Replace(v.Message, "its disk is kept", fmt.Sprintf("claim %s, which was deleted, goes with it", c.Name), 1)
 			v.Action.Event.Message = strings.Replace(v.Message, "force-deleting", "force-deleted", 1)
 			return v
 		}
@@ -53,6 +58,20 @@ func stuckPod(l *look) Verdict {
 		return waiting
 	}
 	return passes().until(next)
+}
+
+// unplacedBut says which other member has no place yet, empty when each has one, or found none. A StatefulSet that is being deleted
+// makes no more Pods, and waits for this one.
+func (l *look) unplacedBut(m *Member) string {
+	if l.Workload == nil || l.Workload.Terminating {
+		return ""
+	}
+	for i := range l.current {
+		if other := &l.current[i]; other.Ordinal != m.Ordinal && !other.Decided() {
+			return other.Name + " has no place yet"
+		}
+	}
+	return ""
 }
 
 // settledBut returns when every member but one will have settled, zero when one of them is down.

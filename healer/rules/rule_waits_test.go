@@ -142,6 +142,8 @@ func TestStopped(t *testing.T) {
 	})
 }
 
+func goneForGood(c *Claim) { c.Lost, c.Bound, c.Terminating = true, false, true }
+
 // A stuck Pod.
 func TestStuckPod(t *testing.T) {
 	acts := "stuck-pod: ForceDeletePod my-fleet-1; Provisioning/ReplacingMember; MemberForceDeleted!; due 0s ago"
@@ -157,6 +159,18 @@ func TestStuckPod(t *testing.T) {
 		"beyond the range": {
 			change: []change{ending(2, time.Hour), target(2), replicas(2)},
 			want:   "stuck-pod: ForceDeletePod my-fleet-2; Provisioning/ReplacingMember; MemberForceDeleted!; due 58m0s ago",
+		},
+		"its claim is Lost and deleted, and another looks for its place": {
+			change: []change{ending(1, stuckAfter), claim(1, goneForGood), pending(2, 0)}, want: "report: Provisioning/Provisioning",
+			message: "waiting for my-fleet-1 (force-deleted at 2026-03-04T12:00:00Z if it is still there) to go; my-fleet-1 on node node-1 should have ended by " +
+				"2026-03-04T11:58:00Z and is still there; it is not force-deleted, since its claim data-my-fleet-1 is being deleted and would go with it: my-fleet-2 has no place yet",
+		},
+		"its claim is Lost and deleted, and another found no place": {
+			change: []change{ending(1, stuckAfter), claim(1, goneForGood), unscheduled(2, time.Hour)}, want: acts,
+			message: "my-fleet-1 on node node-1 should have ended by 2026-03-04T11:58:00Z and is still there; force-deleting the Pod, claim data-my-fleet-1, which was deleted, goes with it",
+		},
+		"its claim is Lost and deleted, and its StatefulSet waits for the Pod": {
+			change: []change{ending(1, stuckAfter), claim(1, goneForGood), noPod(2), foreground}, want: acts,
 		},
 		"two: the first of them":        {change: []change{ending(1, stuckAfter), ending(2, time.Hour)}, want: acts},
 		"one is due, one is not":        {change: []change{ending(0, 0), ending(1, stuckAfter)}, want: acts},
