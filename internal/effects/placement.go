@@ -56,7 +56,8 @@ func (c *Change) nodes(before, after v1alpha1.Fleet) {
 
 // suspected is what the healer does with members whose new template keeps them off their nodes.
 const suspected = "the first one that finds no node keeps its disk, and the fleet is Blocked (RolloutStuck) until the change is reverted or repaired; " +
-	"once a member has been Ready with the change, each of the others gets a fresh disk after the replacement delay"
+	"once a member has been Ready with the change, each of the others gets a fresh disk after the replacement delay, " +
+	"in Strict mode only where another zone has room for it"
 
 // selected names the members that a selector with more or other labels keeps off their nodes.
 func selected(was, is map[string]string) string {
