@@ -5,6 +5,7 @@ package flux_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
@@ -26,7 +27,8 @@ func healersWork(t *testing.T, f *flux) {
 	tm.w.Behave("my-fleet-1", cluster.Crashing) // as without a disk
 	tm.w.LoseVolume(lost.Name)
 	claim := &corev1.PersistentVolumeClaim{ObjectMeta: tm.meta(lost.Name)}
-	cluster.Wait(t, "a fresh disk", tm.Object(claim, func() (bool, string) {
+	// A healer that has just begun replaces nothing for its delay, one minute here.
+	cluster.WaitWithin(t, 3*time.Minute, "a fresh disk", tm.Object(claim, func() (bool, string) {
 		return claim.UID != lost.UID && claim.Status.Phase == corev1.ClaimBound, cluster.DescribeClaim(claim)
 	}))
 	tm.waitPhase("PersistentFleet", "my-fleet", "Ready")
