@@ -4,6 +4,7 @@ package rules
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/fleetwright/fleetwright/api/v1alpha1"
@@ -56,7 +57,7 @@ func (l *look) keepsLast(last *Member) (string, time.Time) {
 		case m.Ordinal == last.Ordinal, l.going(m) && m.Down():
 		case m.Down():
 			return m.Name + " is not ready", time.Time{}
-		case !l.going(m) && !last.Down() && m.Pod.Revision != w.NextRevision:
+		case !l.going(m) && !last.Down() && m.Pod.Revision != w.NextRevision && !l.goesDown():
 			return m.Name + " does not run the current template yet", time.Time{}
 		default:
 			settled = later(settled, m.settledAt())
@@ -77,6 +78,12 @@ func (l *look) keepsLast(last *Member) (string, time.Time) {
 		return fmt.Sprintf("the last removal ended at %s, and the next is not before %s", stamp(l.RemovalEnded), stamp(ended)), ended
 	}
 	return "", time.Time{}
+}
+
+// goesDown reports whether a member that is to be removed is down: the StatefulSet's controller waits for it before it rolls out to
+// those that stay, so a removal cannot wait for the rollout.
+func (l *look) goesDown() bool {
+	return slices.ContainsFunc(l.current, func(m Member) bool { return l.going(&m) && m.Down() })
 }
 
 // contractDeployment removes a member of a Deployment, whose controller chooses one that is not ready first.

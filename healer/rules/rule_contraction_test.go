@@ -80,6 +80,11 @@ func TestContraction(t *testing.T) {
 		"a last member that is down, whatever is rolled out": {
 			change: []change{target(2), down(2, 0), workloadIs(func(w *Workload) { w.NextRevision = "rev-2" })}, want: removes,
 		},
+		// The controller waits for my-fleet-3 before it goes on with the rollout, so the removal of my-fleet-4 cannot wait for that.
+		"another that goes is down, and keeps the rollout from those that stay": {
+			base: fleetOf(5), change: []change{target(3), down(3, time.Hour), workloadIs(func(w *Workload) { w.NextRevision = "rev-2" })},
+			want: "contraction: Scale my-fleet data-my-fleet-4 to 4; Provisioning/Provisioning; Scaled",
+		},
 		"a last member that is down, one that stays not settled": {
 			change: []change{target(2), down(2, 0), readySince(1, time.Minute)}, want: waits + "; next in 4m0s",
 			message: "waiting before removing my-fleet-2: the others will have been ready for 5m0s at 2026-03-04T12:04:00Z",
