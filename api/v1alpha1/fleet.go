@@ -146,6 +146,12 @@ func within(prefix, outer string) bool {
 	return outer == "" || prefix == outer || strings.HasPrefix(prefix, outer+"/")
 }
 
+// Whole returns the bucket without a prefix.
+func (u BucketURL) Whole() BucketURL {
+	u.Prefix = ""
+	return u
+}
+
 // String returns the canonical form, SCHEME://NAME[/PREFIX], without the store.
 func (u BucketURL) String() string {
 	s := u.Scheme + "://" + u.Name

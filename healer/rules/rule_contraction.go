@@ -95,7 +95,7 @@ func (l *look) contractDeployment() Verdict {
 		}
 	}
 	// One that is not ready goes first, and is waited for by nobody: it may be what keeps a rollout from going on.
-	if enough := w.Ready >= l.Target; !enough && w.Ready < w.Replicas || w.Ready == w.Replicas && w.Updated != w.Replicas {
+	if w.Ready < l.Target || w.Ready >= w.Replicas && w.Updated != w.Replicas {
 		return waits(v1alpha1.ReasonRollingOut, fmt.Sprintf(
 			"waiting for %d members to be ready on the current template (%d exist, %d are ready, %d updated) before removing one",
 			l.Target, w.Existing, w.Ready, w.Updated))

@@ -39,13 +39,13 @@ func stuckPod(l *look) Verdict {
 			if c == nil || !c.Terminating || c.Identity != l.Fleet.Identity {
 				return v
 			}
-			why := l.unsettled(m)
-			if c.Lost {
-				why = l.unplacedBut(m) // there is no disk to keep, but the fresh one may take the place of a member that waits for its own
+			why, until := l.unsettled(m), l.settledBut(m)
+			if c.Lost { // there is no disk to keep, but the fresh one may take the place of a member that waits for its own
+				why, until = l.unplacedBut(m), time.Time{}
 			}
 			if why != "" {
 				waiting = mentions(fmt.Sprintf("%s on %s should have ended by %s and is still there; it is not force-deleted, since its claim %s is being deleted and would go with it: %s",
-					m.Name, place(m.Pod), stamp(m.Pod.DeletedAt), m.Claim.Name, why), l.settledBut(m))
+					m.Name, place(m.Pod), stamp(m.Pod.DeletedAt), c.Name, why), until)
 				continue
 			}
 			v.Message = strings.Replace(v.Message, "its disk is kept", fmt.Sprintf("claim %s, which was deleted, goes with it", c.Name), 1)

@@ -82,10 +82,8 @@ func ownersOf(fleets []v1alpha1.Fleet) owners {
 }
 
 func belongings(f v1alpha1.Fleet) []string {
-	whole := f.Store().BucketURL()
-	whole.Prefix = ""
 	name := f.GetNamespace() + "/" + f.GetName()
-	return []string{"bucket " + render.ReservationName(whole), "identity " + render.Identity(f), "name " + name}
+	return []string{"bucket " + render.ReservationName(f.Store().BucketURL().Whole()), "identity " + render.Identity(f), "name " + name}
 }
 
 // rivals are the fleets that have something that a fleet needs for itself, in their order.

@@ -10,7 +10,7 @@ import (
 	"github.com/fleetwright/fleetwright/internal/tree"
 )
 
-// appendJSON appends a node as JSON, with keys in their order: whoever hands over JSON reads nothing else. All of it was JSON or printed
+// appendJSON appends a node as JSON, with keys in their order, for a caller that handed over JSON. All of it was JSON or printed
 // here, so that numbers and booleans are spelt as JSON spells them.
 func appendJSON(b []byte, n *yaml.Node) []byte {
 	switch n.Kind {

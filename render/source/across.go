@@ -36,8 +36,7 @@ func (r *reader) across() {
 		if doc.Fleet.Store().Bucket == "" {
 			continue
 		}
-		whole := bucket
-		whole.Prefix = ""
+		whole := bucket.Whole()
 		for _, first := range buckets[whole] {
 			if used := first.Fleet.Store().BucketURL(); used.Overlaps(bucket) {
 				r.clash(doc, first, "spec.storage.bucket", "%s uses %s too, at %s: a bucket, or a prefix of it, belongs to one fleet", first.ID, used)

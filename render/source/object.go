@@ -185,7 +185,7 @@ func (r *reader) fleet(doc Document, in input, flaws []flaw) {
 	r.documents = append(r.documents, doc)
 }
 
-// located reports problems with an object at places that mean something to whoever wrote it.
+// located reports problems with an object at places that its author knows.
 func (r *reader) located(in input, object ID, problems Problems) {
 	for i := range problems {
 		if in.built {

@@ -173,8 +173,8 @@ func (in *Input) BucketName() v1alpha1.BucketURL { return WholeBucket(in.bucket(
 
 // WholeBucket is a bucket without its prefix, in whatever store it is.
 func WholeBucket(u v1alpha1.BucketURL) v1alpha1.BucketURL {
-	u.Prefix, u.Store = "", ""
-	return u
+	u.Store = ""
+	return u.Whole()
 }
 
 // bucket is that of the request's fleet, or what its workload says. A workload does not say which named store it uses.
